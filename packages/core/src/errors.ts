@@ -1,0 +1,76 @@
+/** The errors that cross the wire, and their codes. */
+
+import type { JsonValue } from "./json.ts";
+
+/** JSON-RPC and MCP error codes (2026-07-28, basic/index § Error Codes). */
+export const ErrorCode = {
+  ParseError: -32700,
+  InvalidRequest: -32600,
+  MethodNotFound: -32601,
+  InvalidParams: -32602,
+  InternalError: -32603,
+  /** Revisions up to 2025-11-25 only; InvalidParams since. */
+  ResourceNotFound: -32002,
+  HeaderMismatch: -32020,
+  MissingRequiredClientCapability: -32021,
+  UnsupportedProtocolVersion: -32022,
+} as const;
+
+/** What a JSON-RPC error response carries. */
+export interface ErrorObject {
+  code: number;
+  message: string;
+  data?: JsonValue;
+}
+
+/**
+ * An error that is told to the other side as it is: its message, code and data are sent.
+ * Throw it from a handler when the request itself was wrong; throw anything else for a failure of the work.
+ */
+export class ProtocolError extends Error {
+  readonly code: number;
+  readonly data: JsonValue | undefined;
+
+  constructor(code: number, message: string, data?: JsonValue, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ProtocolError";
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** No resource has this URI: −32602, and −32002 up to 2025-11-25. */
+export class ResourceNotFoundError extends ProtocolError {
+  constructor(uri: string) {
+    super(ErrorCode.InvalidParams, `Resource not found: ${uri}`, { uri });
+    this.name = "ResourceNotFoundError";
+  }
+}
+
+/** The options that bound something; an error about one names it. */
+export type LimitName =
+  | "maxDepth"
+  | "maxValues"
+  | "maxMessageBytes"
+  | "maxLineLength"
+  | "maxPages"
+  | "maxSessions"
+  | "maxInFlight"
+  | "maxSchemaDepth"
+  | "maxSubschemas"
+  | "maxPatternLength";
+
+/** An invalid request (−32600) that passed a bound; `data.limit` names it. */
+export function limitError(name: LimitName, message: string, value: number): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidRequest, message, { limit: name, value });
+}
+
+/** Any thrown value as what may be sent: a ProtocolError as it is, all else without its text. */
+export function toErrorObject(thrown: unknown): ErrorObject {
+  if (thrown instanceof ProtocolError) {
+    return thrown.data === undefined
+      ? { code: thrown.code, message: thrown.message }
+      : { code: thrown.code, message: thrown.message, data: thrown.data };
+  }
+  return { code: ErrorCode.InternalError, message: "Internal error" };
+}
