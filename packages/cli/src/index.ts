@@ -1,2 +1,3 @@
-/** */
-export {};
+/** The command as a function. */
+
+export { main } from "./run.ts";

@@ -1,0 +1,36 @@
+/** `${VAR}` and `${VAR:-default}` in the strings of a configuration. */
+
+import { usage } from "../failure.ts";
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+
+/**
+ * Puts the environment's values into every string inside a value. A default is used when the variable is unset or empty.
+ *
+ * @param place where the value stands, such as `mcp.json: mcpServers.github`; errors name it
+ * @throws Failure (usage) that names the unset variable and the place
+ */
+export function expand<T>(value: T, place: string, environment: NodeJS.ProcessEnv = process.env): T {
+  return expandAt(value, place, environment) as T;
+}
+
+function expandAt(value: unknown, place: string, environment: NodeJS.ProcessEnv): unknown {
+  if (typeof value === "string") {
+    return value.replace(VARIABLE, (_, name: string, otherwise: string | undefined) => {
+      const found = environment[name];
+      if (otherwise !== undefined) return found || otherwise;
+      if (found !== undefined) return found;
+      throw usage(
+        `${place}: the environment variable ${name} is not set. ` +
+          `Set it (in the shell or in .env), or give a default: \${${name}:-value}.`,
+      );
+    });
+  }
+  if (Array.isArray(value)) return value.map((item, index) => expandAt(item, `${place}[${index}]`, environment));
+  if (typeof value === "object" && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, expandAt(inner, `${place}.${key}`, environment)]),
+    );
+  }
+  return value;
+}

@@ -1,0 +1,107 @@
+/** The form of `mcp.json`: what a server's entry may say. */
+
+import { nearest } from "@patchbay/core";
+import { z } from "zod";
+
+const Texts = z.record(z.string(), z.string());
+
+const Started = z.object({
+  command: z.string().min(1),
+  args: z.array(z.string()).optional(),
+  env: Texts.optional(),
+  cwd: z.string().optional(),
+  timeout: z.number().int().positive().optional(),
+});
+
+const Reached = z.object({
+  url: z.string().min(1),
+  headers: Texts.optional(),
+  timeout: z.number().int().positive().optional(),
+});
+
+/** A server that is started as a child and spoken to over stdio. */
+export type StartedServer = z.infer<typeof Started>;
+/** A server that is reached at a URL. */
+export type ReachedServer = z.infer<typeof Reached>;
+export type ServerEntry = StartedServer | ReachedServer;
+
+const STARTED_KEYS = Object.keys(Started.shape);
+const REACHED_KEYS = Object.keys(Reached.shape);
+const TYPES = ["stdio", "http", "streamable-http", "sse"];
+
+/** What is wrong with a configuration, each with its place in the file; and what is only odd. */
+export interface Review {
+  servers: Map<string, ServerEntry>;
+  errors: string[];
+  warnings: string[];
+}
+
+/** Checks a whole configuration file. `servers` (VS Code) is taken for `mcpServers`, and `type` is allowed. */
+export function review(content: unknown): Review {
+  const found: Review = { servers: new Map(), errors: [], warnings: [] };
+  if (!isRecord(content)) {
+    found.errors.push('the file must be a JSON object: {"mcpServers": {…}}');
+    return found;
+  }
+  const key = "mcpServers" in content ? "mcpServers" : "servers" in content ? "servers" : undefined;
+  for (const other of Object.keys(content)) {
+    if (other === key || other === "$schema" || other === "inputs") continue;
+    found.warnings.push(unknown(other, other, ["mcpServers"]));
+  }
+  if (key === undefined) {
+    const near = nearest("mcpServers", Object.keys(content));
+    found.errors.push(`"mcpServers" is missing${near === undefined ? "" : `; rename "${near}"`}`);
+    return found;
+  }
+  const entries = content[key];
+  if (!isRecord(entries)) found.errors.push(`${key} must be an object: a server's name → its entry`);
+  else for (const [name, entry] of Object.entries(entries)) reviewEntry(`${key}.${name}`, name, entry, found);
+  return found;
+}
+
+function reviewEntry(place: string, name: string, entry: unknown, found: Review): void {
+  if (!isRecord(entry)) {
+    found.errors.push(`${place} must be an object with "command" or "url"`);
+    return;
+  }
+  const started = "command" in entry;
+  if (started === "url" in entry) {
+    const near = nearestKey(entry);
+    found.errors.push(
+      started
+        ? `${place} has both "command" and "url": keep one`
+        : `${place} needs "command" (a program to start) or "url"${near === undefined ? "" : `; it has "${near}"`}`,
+    );
+    return;
+  }
+  const keys = started ? STARTED_KEYS : REACHED_KEYS;
+  for (const key of Object.keys(entry)) {
+    if (keys.includes(key)) continue;
+    if (key === "type" && TYPES.includes(String(entry.type))) continue;
+    found.warnings.push(unknown(`${place}.${key}`, key, keys));
+  }
+  const checked = (started ? Started : Reached).safeParse(entry);
+  if (checked.success) found.servers.set(name, checked.data);
+  else {
+    for (const issue of checked.error.issues) {
+      found.errors.push(`${[place, ...issue.path].map(String).join(".")}: ${lowerFirst(issue.message)}`);
+    }
+  }
+}
+
+function unknown(place: string, key: string, known: string[]): string {
+  const near = nearest(key, known);
+  return `${place} is unknown and ignored${near === undefined ? "" : `; did you mean "${near}"?`}`;
+}
+
+function nearestKey(entry: Record<string, unknown>): string | undefined {
+  return nearest("command", Object.keys(entry)) ?? nearest("url", Object.keys(entry));
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,61 @@
+/** A client for as long as one piece of work takes. */
+
+import { type Client, connect } from "@patchbay/client";
+import type { Context, ServerOptions } from "./context.ts";
+import { Failure, toFailure, unreachable } from "./failure.ts";
+import { findTarget, type Target } from "./targets.ts";
+import { VERSION } from "./version.ts";
+
+export interface Connection {
+  client: Client;
+  target: Target;
+  /** What every request of this connection is made with. */
+  request: { signal: AbortSignal };
+}
+
+/**
+ * Connects to the server that the user named, works, and closes, whatever comes: no child is left.
+ *
+ * @throws Failure (connection) when the server cannot be reached
+ */
+export async function withServer<T>(
+  name: string | undefined,
+  options: ServerOptions,
+  context: Context,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const target = await findTarget(name, options, context);
+  const connection = await open(target, options, context);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.client.close();
+  }
+}
+
+/** Milliseconds that a request may take in all, however much progress it reports. */
+const MAX_TIMEOUT = 600_000;
+
+/** Connects; the caller closes. */
+export async function open(target: Target, options: ServerOptions, context: Context): Promise<Connection> {
+  const { output, signal } = context;
+  const timeout = options.timeout ?? target.timeout;
+  const limit = timeout === undefined ? {} : { timeout, maxTimeout: Math.max(timeout, MAX_TIMEOUT) };
+  try {
+    const client = await connect(target.to, {
+      clientInfo: { name: "patchbay", version: VERSION },
+      signal,
+      ...limit,
+      logLevel: output.verbose ? "debug" : "warning",
+      onLog: ({ level, logger, data }) => {
+        const text = typeof data === "string" ? data : JSON.stringify(data);
+        output.note(`${target.name}: ${level}: ${logger === undefined ? "" : `${logger}: `}${text}`);
+      },
+      ...(output.verbose ? { onStderr: (line: string) => output.note(`${target.name}: ${line}`) } : {}),
+    });
+    return { client, target, request: { signal } };
+  } catch (thrown) {
+    if (signal.aborted || thrown instanceof Failure) throw thrown;
+    throw unreachable(`${target.name}: ${toFailure(thrown).message}`);
+  }
+}

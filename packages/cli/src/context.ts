@@ -1,0 +1,18 @@
+/** What every command is given. */
+
+import type { Output } from "./output.ts";
+
+export interface Context {
+  output: Output;
+  /** Aborted by SIGINT, by SIGTERM, and when nobody reads stdout any more. */
+  signal: AbortSignal;
+  /** The words after `--`: a server to start. */
+  command: string[] | undefined;
+}
+
+/** The options that every command with a server takes. */
+export interface ServerOptions {
+  config?: string;
+  /** Milliseconds for one request. */
+  timeout?: number;
+}

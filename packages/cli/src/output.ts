@@ -1,0 +1,102 @@
+/** What is printed, and where: answers and data on stdout; steps, progress and notes on stderr. */
+
+import picocolors from "picocolors";
+import { type Failure, toFailure } from "./failure.ts";
+import { visible, visibleJson } from "./visible.ts";
+
+type Colors = ReturnType<typeof picocolors.createColors>;
+
+export class Output {
+  /** One JSON value on stdout, and nothing else there. */
+  readonly json: boolean;
+  /** Also what servers write to their stderr, and their log messages of every level. */
+  readonly verbose: boolean;
+  readonly colors: Colors;
+  readonly errorColors: Colors;
+  #progressShown = false;
+
+  constructor({ json = false, verbose = false }: { json?: boolean; verbose?: boolean } = {}) {
+    this.json = json;
+    this.verbose = verbose;
+    this.colors = picocolors.createColors(isColored(process.stdout));
+    this.errorColors = picocolors.createColors(isColored(process.stderr));
+  }
+
+  /** Text on stdout, ended by one newline. Made safe first, so colour it by `colors` through `styled`. */
+  text(text: string): void {
+    this.styled(visible(text));
+  }
+
+  /** Text of our own making, with its colours. */
+  styled(text: string): void {
+    this.#clearProgress();
+    process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+
+  /** The one value of `--json`: indented on a terminal, on one line elsewhere. */
+  value(value: unknown): void {
+    this.#clearProgress();
+    process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : undefined)}\n`);
+  }
+
+  /** Bytes on stdout, as they are. */
+  bytes(bytes: Uint8Array): void {
+    process.stdout.write(bytes);
+  }
+
+  /** One line for the reader on stderr. */
+  note(text: string): void {
+    this.#clearProgress();
+    process.stderr.write(`${this.errorColors.dim(visible(text))}\n`);
+  }
+
+  warn(text: string): void {
+    this.#clearProgress();
+    process.stderr.write(`${this.errorColors.yellow("warning:")} ${visible(text)}\n`);
+  }
+
+  /** How far a long piece of work is: one line that renews itself on a terminal, lines elsewhere. */
+  progress(text: string): void {
+    const line = visible(text).replaceAll("\n", " ");
+    if (!process.stderr.isTTY) {
+      process.stderr.write(`${line}\n`);
+      return;
+    }
+    const width = Math.max(20, (process.stderr.columns ?? 80) - 1);
+    process.stderr.write(`\r\u001B[K${this.errorColors.dim(line.slice(0, width))}`);
+    this.#progressShown = true;
+  }
+
+  /** Why the command did not succeed: on stderr, and with `--json` as `{"error": …}` on stdout. */
+  failure(failure: Failure): void {
+    this.#clearProgress();
+    if (this.json) {
+      this.value({ error: { kind: failure.kind, message: failure.message, ...failure.details } });
+    } else {
+      process.stderr.write(`${this.errorColors.red("error:")} ${visible(failure.message)}\n`);
+    }
+  }
+
+  /** Any thrown value, shown; gives the exit code. */
+  thrown(thrown: unknown): number {
+    const failure = toFailure(thrown);
+    this.failure(failure);
+    return failure.exitCode;
+  }
+
+  #clearProgress(): void {
+    if (!this.#progressShown) return;
+    process.stderr.write("\r\u001B[K");
+    this.#progressShown = false;
+  }
+}
+
+/** Only on a terminal, and not where NO_COLOR (any value) or TERM=dumb says no. */
+function isColored(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+}
+
+/** Milliseconds as a reader wants them: `12 ms`, `3.4 s`. */
+export function duration(milliseconds: number): string {
+  return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+}

@@ -1,0 +1,221 @@
+/** The command line: which commands there are, what they take, and what their help says. */
+
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Context, ServerOptions } from "./context.ts";
+import { VERSION } from "./version.ts";
+
+/** Runs what a command line asks for; gives an exit code where it is not 0. */
+export type Work = (context: Context) => Promise<number | void>;
+
+const TARGETS = `
+A <target> is one of
+  a built-in                calculator
+  a URL                     http://127.0.0.1:3000/mcp
+  a name from mcp.json      github
+  a command after --        patchbay tools -- node server.js   (then leave <target> out)
+
+mcp.json is read from the working directory, then from your own configuration folder; --config names another:
+  {"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server", "\${HOME}/docs"]},
+                  "far": {"url": "https://example.com/mcp", "headers": {"Authorization": "Bearer \${TOKEN}"}}}}
+  \${VAR} is the environment's, \${VAR:-other} has a default. timeout is in milliseconds. .env is read if present.`;
+
+const SERVERS = `
+Which servers: those of --server (a built-in, a URL, or a name from mcp.json), or a command after --;
+else all of mcp.json; else calculator and weather.`;
+
+const MODELS = `
+Which model: MODEL_PROVIDER, MODEL, BASE_URL and API_KEY (or the provider's own: OPENAI_API_KEY, DEEPSEEK_API_KEY,
+ANTHROPIC_API_KEY), from the environment or .env. With no key, a model server on this machine; else a rule planner,
+which is not an AI model and runs a tool only for an exact form: arithmetic, "tool: text", or "tool {json}".`;
+
+const EXIT_CODES = `
+Exit codes: 0 fine, 1 the tool or the question failed, 2 wrong usage, 3 could not connect.`;
+
+/**
+ * Builds the commands. Each loads what it needs only when it runs, so that none waits for another's libraries.
+ *
+ * @param perform is handed the work of the command that was asked for
+ */
+export function createProgram(perform: (work: Work) => Promise<void>): Command {
+  const program = new Command("patchbay")
+    .description("The Model Context Protocol in one command: serve servers, look at them, call them, ask a model that uses them.")
+    .version(VERSION, "-V, --version")
+    .helpCommand("help [command]", "show help for a command")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  patchbay ask "564*34+12.4/455**2"
+  patchbay call calculator add a=1 b=2
+  patchbay tools -- npx -y @modelcontextprotocol/server-everything
+  patchbay serve calculator --http 3000
+${EXIT_CODES}`,
+    );
+
+  const add = (name: string, description: string, usage: string, examples: string[], more = ""): Command => {
+    const command = program
+      .command(name)
+      .description(description)
+      .usage(usage)
+      .addOption(new Option("--json", "print one JSON value on stdout, for errors too"))
+      .addOption(new Option("-v, --verbose", "show also what servers log and write to stderr"));
+    return command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  ${line}\n`).join("")}${more}`);
+  };
+  /** The options of a command that speaks to servers. */
+  const client = (command: Command): Command =>
+    command
+      .option("--config <file>", "read this configuration instead of mcp.json")
+      .addOption(new Option("--timeout <ms>", "milliseconds that a request may take").argParser(milliseconds));
+  const agent = (command: Command): Command =>
+    client(command).option("-s, --server <target>", "a server to use; may be repeated", collect);
+
+  add(
+    "serve",
+    "serve a built-in server, or a module that exports an McpServer",
+    "<name|./module.js> [options]",
+    [
+      "patchbay serve calculator                     over stdio",
+      "patchbay serve weather --http                 at http://127.0.0.1:3000/mcp",
+      "patchbay serve ./my-server.js --http 8080",
+    ],
+  )
+    .argument("<name>", "a built-in, or the path of a module")
+    .option("--stdio", "speak on stdin and stdout (the default)")
+    .option("--http [port]", "speak Streamable HTTP (port 3000; 0 is any free one)")
+    .option("--host <address>", "the address to listen on (default 127.0.0.1: this machine only)")
+    .option("--path <path>", "the path of the endpoint (default /mcp)")
+    .action((name: string, options) =>
+      perform(async (context) => (await import("./commands/serve.ts")).serve(name, options, context)),
+    );
+
+  for (const [name, what] of [
+    ["tools", "list a server's tools and their arguments"],
+    ["resources", "list a server's resources and resource templates"],
+    ["prompts", "list a server's prompts and their arguments"],
+  ] as const) {
+    client(
+      add(
+        name,
+        what,
+        "<target> [options]",
+        [`patchbay ${name} everything`, `patchbay ${name} http://127.0.0.1:3000/mcp --json`, `patchbay ${name} -- node server.js`],
+        TARGETS,
+      ),
+    )
+      .argument("[target]")
+      .action((target: string | undefined, options: ServerOptions) =>
+        perform(async (context) => (await import("./commands/list.ts"))[name](target, options, context)),
+      );
+  }
+
+  client(
+    add(
+      "call",
+      "call a tool",
+      "<target> <tool> [key=value…] [options]",
+      [
+        "patchbay call calculator add a=1 b=2",
+        `patchbay call calculator calculator expression="2**10"`,
+        `patchbay call calculator add --args '{"a": 1, "b": 2}'`,
+        "patchbay call sum numbers=1 numbers=2 options:='{\"exact\": true}' -- node server.js",
+      ],
+      `
+A value is converted by the tool's input schema. key:=json gives JSON as it stands; a repeated key makes an array;
+--args gives all arguments, unchecked. With --json the whole result is printed, also when isError is true (exit 1).
+${TARGETS}
+${EXIT_CODES}`,
+    ),
+  )
+    .argument("[words...]")
+    .option("--args <json>", "the arguments as one JSON object")
+    .action((words: string[], options) =>
+      perform(async (context) => (await import("./commands/call.ts")).call(words, options, context)),
+    );
+
+  client(
+    add(
+      "read",
+      "read a resource",
+      "<target> <uri> [options]",
+      ["patchbay read everything demo://text", "patchbay read http://127.0.0.1:3000/mcp file:///logo.png > logo.png"],
+      `
+Text is freed of control characters; --json gives it exactly. Bytes are written as they are, but not to a terminal.
+${TARGETS}`,
+    ),
+  )
+    .argument("[words...]")
+    .action((words: string[], options: ServerOptions) =>
+      perform(async (context) => (await import("./commands/read.ts")).read(words, options, context)),
+    );
+
+  client(
+    add(
+      "get",
+      "get a prompt, filled in",
+      "<target> <prompt> [key=value…] [options]",
+      ["patchbay get everything greeting name=Ada", "patchbay get review language=ts -- node server.js"],
+      TARGETS,
+    ),
+  )
+    .argument("[words...]")
+    .action((words: string[], options: ServerOptions) =>
+      perform(async (context) => (await import("./commands/get.ts")).get(words, options, context)),
+    );
+
+  agent(
+    add(
+      "ask",
+      "ask one question; a model answers it with the servers' tools",
+      "<question> [options]",
+      [
+        `patchbay ask "564*34+12.4/455**2"`,
+        `patchbay ask "Is it warmer in Oslo or in Rome?" --server weather`,
+        `patchbay ask "What does README.md say?" -- npx -y @modelcontextprotocol/server-filesystem .`,
+      ],
+      `
+The answer goes to stdout, the steps to stderr.
+${SERVERS}
+${MODELS}`,
+    ),
+  )
+    .argument("<question...>")
+    .action((words: string[], options) =>
+      perform(async (context) => (await import("./commands/ask.ts")).ask(words.join(" ").trim(), options, context)),
+    );
+
+  agent(
+    add(
+      "chat",
+      "a conversation: questions that know of those before",
+      "[options]",
+      ["patchbay chat", "patchbay chat --server calculator --server http://127.0.0.1:3000/mcp", `printf '1+1\\n2+2\\n' | patchbay chat`],
+      `
+exit, quit or Ctrl-D ends it. A turn that fails does not.
+${SERVERS}
+${MODELS}`,
+    ),
+  ).action((options) => perform(async (context) => (await import("./commands/chat.ts")).chat(options, context)));
+
+  agent(
+    add(
+      "doctor",
+      "check Node.js, the model's settings and each server; costs nothing",
+      "[options]",
+      ["patchbay doctor", "patchbay doctor --server calculator --json"],
+      `
+Keys are said to be set or not, never shown. No model is called. Exit 1 when something needs doing.
+${SERVERS}`,
+    ),
+  ).action((options) => perform(async (context) => (await import("./commands/doctor.ts")).doctor(options, context)));
+
+  return program;
+}
+
+function milliseconds(text: string): number {
+  if (/^\d+$/.test(text) && Number(text) > 0 && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new InvalidArgumentError("It is a whole number of milliseconds, such as 30000.");
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
+}

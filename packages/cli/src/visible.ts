@@ -1,0 +1,28 @@
+/** Text from elsewhere, made safe to show: nothing in it moves the cursor, hides, or reverses what is read. */
+
+import { stripVTControlCharacters } from "node:util";
+
+/** C0 and C1 but tab and newline; soft hyphen, bidi and zero-width marks; the tag and supplementary selector planes. */
+const INVISIBLE =
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E0FFF}]/gu;
+
+/** The text without escape sequences, control characters and invisible characters. */
+export function visible(text: string): string {
+  return stripVTControlCharacters(text).replace(INVISIBLE, "");
+}
+
+/** The same on one line: for names, titles and arguments in a list. */
+export function visibleLine(text: string): string {
+  return visible(text.replace(/\s+/g, " ")).trim();
+}
+
+/** JSON whose strings keep every character, the invisible ones spelled as `\uXXXX`. */
+export function visibleJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, null, indent) ?? "null";
+  return json.replace(INVISIBLE, (characters) =>
+    // By UTF-16 unit, as JSON spells them. JSON.stringify's own line breaks are no part of the class.
+    Array.from({ length: characters.length }, (_, index) =>
+      `\\u${characters.charCodeAt(index).toString(16).padStart(4, "0")}`,
+    ).join(""),
+  );
+}
