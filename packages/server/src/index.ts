@@ -1,2 +1,18 @@
-/** */
-export {};
+/** Define an MCP server once. How to serve it: `@patchbay/server/stdio`, `@patchbay/server/http`, or `serve()` in memory. */
+
+export { ErrorCode, ProtocolError, ResourceNotFoundError } from "@patchbay/core";
+export type { Context } from "./context.ts";
+export type { Reply } from "./dispatch.ts";
+export { CancelledError, type ClientDescription, type Exchange } from "./exchange.ts";
+export type { Complete } from "./features/completion.ts";
+export type { PromptDefinition, PromptHandler, PromptReturn } from "./features/prompts.ts";
+export type {
+  ResourceDefinition,
+  ResourceReader,
+  ResourceReturn,
+  ResourceTemplateDefinition,
+  ResourceTemplateReader,
+} from "./features/resources.ts";
+export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
+export { McpServer, type McpServerOptions } from "./server.ts";
+export type { Variables } from "./uri-template.ts";

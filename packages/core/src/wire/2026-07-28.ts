@@ -16,6 +16,8 @@ export const wire20260728: Wire = {
     return open("complete") + membersOf(result) + close(serverMeta, "");
   },
 
+  writeDefinition: (definition) => JSON.stringify(definition),
+
   writePage(members, { ttlMs, cacheScope }, serverMeta) {
     return `${open("complete")},${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"${close(serverMeta, "")}`;
   },

@@ -16,6 +16,8 @@ export interface Wire {
    * @param serverMeta the `_meta` member that names the server, as JSON text: `"key":{…}`
    */
   writeResult(result: Result, serverMeta: string): string;
+  /** The text of a tool, resource, template or prompt in a list. */
+  writeDefinition(definition: object): string;
   /**
    * The text of a list's page, from its members as JSON text (`"tools":[…],"nextCursor":"…"`).
    */

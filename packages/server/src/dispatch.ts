@@ -1,0 +1,94 @@
+/** Method → handler. It knows no era and no transport. */
+
+import { ErrorCode, type JsonObject, ProtocolError, type Result } from "@patchbay/core";
+import type { Catalog } from "./catalog.ts";
+import type { Exchange } from "./exchange.ts";
+import { complete } from "./features/completion.ts";
+import { getPrompt } from "./features/prompts.ts";
+import { readResource } from "./features/resources.ts";
+import { callTool, type ReportError } from "./features/tools.ts";
+import type { ReadyPage } from "./listing.ts";
+
+/** A result, or a page of a list that has its text already. */
+export type Reply = Result | ReadyPage;
+
+type Method = (
+  catalog: Catalog,
+  params: JsonObject,
+  exchange: Exchange,
+  report: ReportError,
+) => Reply | Promise<Reply>;
+
+interface Route {
+  run: Method;
+  /** A method that the server offers nothing for is not found (schema § MethodNotFoundError). */
+  offered: (catalog: Catalog) => boolean;
+}
+
+const offersTools = (catalog: Catalog) => catalog.tools.size > 0;
+const offersResources = (catalog: Catalog) => catalog.offersResources;
+const offersPrompts = (catalog: Catalog) => catalog.prompts.size > 0;
+
+const ROUTES = new Map<string, Route>([
+  ["tools/list", { run: (catalog, { cursor }) => catalog.tools.page(cursor), offered: offersTools }],
+  [
+    "tools/call",
+    {
+      run: (catalog, params, exchange, report) => callTool(catalog.tools, params, exchange, report),
+      offered: offersTools,
+    },
+  ],
+  [
+    "resources/list",
+    { run: (catalog, { cursor }) => catalog.resources.page(cursor), offered: offersResources },
+  ],
+  [
+    "resources/templates/list",
+    { run: (catalog, { cursor }) => catalog.resourceTemplates.page(cursor), offered: offersResources },
+  ],
+  [
+    "resources/read",
+    {
+      run: (catalog, params, exchange) =>
+        readResource(catalog.resources, catalog.resourceTemplates, params, exchange),
+      offered: offersResources,
+    },
+  ],
+  ["prompts/list", { run: (catalog, { cursor }) => catalog.prompts.page(cursor), offered: offersPrompts }],
+  [
+    "prompts/get",
+    {
+      run: (catalog, params, exchange) => getPrompt(catalog.prompts, params, exchange),
+      offered: offersPrompts,
+    },
+  ],
+  [
+    "completion/complete",
+    {
+      run: (catalog, params) =>
+        complete(catalog.prompts, catalog.resources, catalog.resourceTemplates, params),
+      offered: (catalog) => catalog.offersCompletions,
+    },
+  ],
+]);
+
+/**
+ * Carries out a request.
+ *
+ * @throws ProtocolError when the request is wrong; anything else when the work failed
+ */
+export function dispatch(
+  catalog: Catalog,
+  method: string,
+  params: JsonObject,
+  exchange: Exchange,
+  report: ReportError,
+): Reply | Promise<Reply> {
+  const route = ROUTES.get(method);
+  if (route === undefined || !route.offered(catalog)) throw methodNotFound(method);
+  return route.run(catalog, params, exchange, report);
+}
+
+export function methodNotFound(method: string): ProtocolError {
+  return new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method.slice(0, 128)}`);
+}

@@ -1,0 +1,105 @@
+/** Prompts: defined, listed, filled in (server/prompts). */
+
+import {
+  ErrorCode,
+  type GetPromptResult,
+  type Icon,
+  isObject,
+  type JsonObject,
+  type Meta,
+  nearest,
+  type Prompt,
+  type PromptArgument,
+  type PromptMessage,
+  ProtocolError,
+} from "@patchbay/core";
+import { Context } from "../context.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Listed, Listing } from "../listing.ts";
+import type { Complete } from "./completion.ts";
+
+/** What a prompt is, besides its name. */
+export interface PromptDefinition {
+  title?: string;
+  description?: string;
+  arguments?: PromptArgument[];
+  icons?: Icon[];
+  _meta?: Meta;
+  /** Suggestions for the prompt's arguments. */
+  complete?: Record<string, Complete>;
+}
+
+/** One message of the user's, messages, or a whole result. */
+export type PromptReturn = string | PromptMessage[] | GetPromptResult;
+
+export type PromptHandler = (
+  args: Record<string, string>,
+  context: Context,
+) => PromptReturn | Promise<PromptReturn>;
+
+export interface PromptEntry extends Listed {
+  readonly definition: Prompt;
+  readonly complete: Record<string, Complete>;
+  readonly handler: PromptHandler;
+}
+
+export function promptEntry(name: string, prompt: PromptDefinition, handler: PromptHandler): PromptEntry {
+  const { complete = {}, ...rest } = prompt;
+  for (const argument of Object.keys(complete)) {
+    if (!rest.arguments?.some((known) => known.name === argument)) {
+      throw new Error(`Prompt "${name}" has no argument "${argument}"`);
+    }
+  }
+  return { definition: { name, ...rest }, complete, handler };
+}
+
+/** Answers `prompts/get`. */
+export async function getPrompt(
+  prompts: Listing<PromptEntry>,
+  params: JsonObject,
+  exchange: Exchange,
+): Promise<GetPromptResult> {
+  const { name, arguments: given = {} } = params;
+  if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"name" must be a string');
+  const prompt = prompts.get(name);
+  if (prompt === undefined) throw unknownPrompt(name, prompts);
+  const args = checkArguments(given, prompt.definition);
+  const messages = await prompt.handler(args, new Context(exchange, params));
+  return toResult(messages, prompt.definition);
+}
+
+export function unknownPrompt(name: string, prompts: Listing<PromptEntry>): ProtocolError {
+  const near = nearest(name, prompts.keys());
+  const hint = near === undefined ? "" : `; did you mean "${near}"?`;
+  return new ProtocolError(ErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 128)}${hint}`);
+}
+
+function checkArguments(given: unknown, prompt: Prompt): Record<string, string> {
+  if (!isObject(given)) throw new ProtocolError(ErrorCode.InvalidParams, '"arguments" must be an object');
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value !== "string") {
+      throw new ProtocolError(
+        ErrorCode.InvalidParams,
+        `Prompt "${prompt.name}": argument "${name}" must be a string`,
+      );
+    }
+  }
+  for (const { name, required } of prompt.arguments ?? []) {
+    if (required && !Object.hasOwn(given, name)) {
+      throw new ProtocolError(
+        ErrorCode.InvalidParams,
+        `Prompt "${prompt.name}": argument "${name}" is required`,
+      );
+    }
+  }
+  return given as Record<string, string>;
+}
+
+function toResult(given: PromptReturn, prompt: Prompt): GetPromptResult {
+  if (isObject(given)) return given as GetPromptResult;
+  const messages: PromptMessage[] =
+    typeof given === "string"
+      ? [{ role: "user", content: { type: "text", text: given } }]
+      : (given as PromptMessage[]);
+  return prompt.description === undefined ? { messages } : { description: prompt.description, messages };
+}

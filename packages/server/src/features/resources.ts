@@ -1,0 +1,147 @@
+/** Resources and their templates: defined, listed, read (server/resources). */
+
+import {
+  type Annotations,
+  type CacheHints,
+  ErrorCode,
+  type Icon,
+  isObject,
+  type JsonObject,
+  type Meta,
+  ProtocolError,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceContents,
+  ResourceNotFoundError,
+  type ResourceTemplate,
+} from "@patchbay/core";
+import { Context } from "../context.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Listed, Listing } from "../listing.ts";
+import { parseUriTemplate, type UriTemplate, type Variables } from "../uri-template.ts";
+import type { Complete } from "./completion.ts";
+
+/** What a resource is, besides its URI. */
+export interface ResourceDefinition {
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  /** Bytes. */
+  size?: number;
+  icons?: Icon[];
+  annotations?: Annotations;
+  _meta?: Meta;
+  /** How long what was read may be kept, and by whom. Default: not at all, by its reader alone. */
+  cache?: CacheHints;
+}
+
+/** What the resources of a template are, besides their URIs. */
+export interface ResourceTemplateDefinition extends Omit<ResourceDefinition, "size"> {
+  /** Suggestions for the template's variables. */
+  complete?: Record<string, Complete>;
+}
+
+/** Text, bytes (sent as base64), contents as they are sent, or a whole result. */
+export type ResourceReturn = string | Uint8Array | ResourceContents | ResourceContents[] | ReadResourceResult;
+
+export type ResourceReader = (uri: string, context: Context) => ResourceReturn | Promise<ResourceReturn>;
+
+/** Throw `ResourceNotFoundError` when the variables name nothing. */
+export type ResourceTemplateReader = (
+  uri: string,
+  variables: Variables,
+  context: Context,
+) => ResourceReturn | Promise<ResourceReturn>;
+
+export interface ResourceEntry extends Listed {
+  readonly definition: Resource;
+  readonly cache: Required<CacheHints>;
+  readonly read: ResourceReader;
+}
+
+export interface ResourceTemplateEntry extends Listed {
+  readonly definition: ResourceTemplate;
+  readonly template: UriTemplate;
+  readonly cache: Required<CacheHints>;
+  readonly complete: Record<string, Complete>;
+  readonly read: ResourceTemplateReader;
+}
+
+export function resourceEntry(
+  uri: string,
+  resource: ResourceDefinition,
+  read: ResourceReader,
+): ResourceEntry {
+  if (!URL.canParse(uri))
+    throw new Error(`Resource "${uri}": a resource's URI is absolute, such as "file:///notes.txt"`);
+  const { cache, ...rest } = resource;
+  return { definition: { uri, ...rest }, cache: withDefaults(cache), read };
+}
+
+export function resourceTemplateEntry(
+  uriTemplate: string,
+  resource: ResourceTemplateDefinition,
+  read: ResourceTemplateReader,
+): ResourceTemplateEntry {
+  const { cache, complete = {}, ...rest } = resource;
+  const template = parseUriTemplate(uriTemplate);
+  for (const name of Object.keys(complete)) {
+    if (!template.variables.includes(name))
+      throw new Error(`URI template "${uriTemplate}" has no variable "${name}"`);
+  }
+  return { definition: { uriTemplate, ...rest }, template, cache: withDefaults(cache), complete, read };
+}
+
+function withDefaults(cache: CacheHints | undefined): Required<CacheHints> {
+  return { ttlMs: 0, cacheScope: "private", ...cache };
+}
+
+/** Answers `resources/read`. */
+export async function readResource(
+  resources: Listing<ResourceEntry>,
+  templates: Listing<ResourceTemplateEntry>,
+  params: JsonObject,
+  exchange: Exchange,
+): Promise<ReadResourceResult> {
+  const { uri } = params;
+  if (typeof uri !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"uri" must be a string');
+  const resource = resources.get(uri);
+  if (resource !== undefined) {
+    const given = await resource.read(uri, new Context(exchange, params));
+    return toResult(given, uri, resource);
+  }
+  for (const entry of templates.values()) {
+    const variables = entry.template.match(uri);
+    if (variables === undefined) continue;
+    const given = await entry.read(uri, variables, new Context(exchange, params));
+    return toResult(given, uri, entry);
+  }
+  throw new ResourceNotFoundError(uri);
+}
+
+function toResult(
+  given: ResourceReturn,
+  uri: string,
+  entry: ResourceEntry | ResourceTemplateEntry,
+): ReadResourceResult {
+  if (isObject(given) && Array.isArray(given.contents))
+    return { ...entry.cache, ...(given as ReadResourceResult) };
+  const { mimeType } = entry.definition;
+  const typed = mimeType === undefined ? { uri } : { uri, mimeType };
+  let contents: ResourceContents[];
+  if (typeof given === "string") contents = [{ ...typed, text: given }];
+  else if (given instanceof Uint8Array) contents = [{ ...typed, blob: toBase64(given) }];
+  else contents = Array.isArray(given) ? given : [given as ResourceContents];
+  return { contents, ...entry.cache };
+}
+
+function toBase64(bytes: Uint8Array): string {
+  if (typeof Buffer !== "undefined")
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  let binary = "";
+  for (let start = 0; start < bytes.length; start += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 0x8000));
+  }
+  return btoa(binary);
+}

@@ -1,0 +1,200 @@
+/** Tools: defined, listed, called (server/tools). */
+
+import {
+  type CallToolResult,
+  type Checked,
+  type ContentBlock,
+  ErrorCode,
+  formatIssues,
+  type Icon,
+  isObject,
+  type JsonObject,
+  type Meta,
+  nearest,
+  type Parsed,
+  type PreparedSchema,
+  ProtocolError,
+  prepareSchema,
+  type Schema,
+  type Tool,
+  type ToolAnnotations,
+} from "@patchbay/core";
+import { Context } from "../context.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Listed, Listing } from "../listing.ts";
+
+/** What a tool is, besides its name. */
+export interface ToolDefinition<Input extends Schema, Output extends Schema> {
+  title?: string;
+  /** What it does, for a model to choose it by. */
+  description?: string;
+  /** Its arguments: always an object. Without it the tool takes none. */
+  input?: Input;
+  /** What it gives. The result then carries it as `structuredContent`, checked. */
+  output?: Output;
+  annotations?: ToolAnnotations;
+  icons?: Icon[];
+  _meta?: Meta;
+}
+
+/** What a handler may give back; its typed output first, where the tool has one. */
+export type ToolReturn<Output> =
+  | ([Output] extends [never] ? JsonObject | number | boolean | null | undefined | void : Output)
+  | string
+  | ContentBlock
+  | ContentBlock[]
+  | CallToolResult;
+
+export type ToolHandler<Input, Output> = (
+  args: Input,
+  context: Context,
+) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
+
+/** A tool as the catalog keeps it. */
+export interface ToolEntry extends Listed {
+  readonly definition: Tool;
+  readonly input: PreparedSchema;
+  readonly output: PreparedSchema | undefined;
+  readonly handler: (args: never, context: Context) => unknown;
+}
+
+/** Where failures of handlers are told; the client is not told their details. */
+export type ReportError = (error: unknown, where: string) => void;
+
+const NO_ARGUMENTS = { type: "object", additionalProperties: false };
+
+/** @throws Error when a schema cannot be used: not an object at the root, or not expressible as JSON Schema */
+export function toolEntry<Input extends Schema, Output extends Schema>(
+  name: string,
+  tool: ToolDefinition<Input, Output>,
+  handler: ToolHandler<Parsed<Input>, Parsed<Output>>,
+): ToolEntry {
+  const { input: inputSchema = NO_ARGUMENTS, output: outputSchema, ...rest } = tool;
+  try {
+    const input = prepareSchema(inputSchema, "input");
+    if (input.json.type !== "object")
+      throw new Error('the input\'s JSON Schema needs "type": "object" at its root');
+    const output = outputSchema === undefined ? undefined : prepareSchema(outputSchema, "output");
+    return {
+      definition: { name, ...rest, inputSchema: input.json, ...(output && { outputSchema: output.json }) },
+      input,
+      output,
+      handler,
+    };
+  } catch (thrown) {
+    throw new Error(`Tool "${name}": ${(thrown as Error).message}`, { cause: thrown });
+  }
+}
+
+/** Answers `tools/call`. */
+export async function callTool(
+  tools: Listing<ToolEntry>,
+  params: JsonObject,
+  exchange: Exchange,
+  report: ReportError,
+): Promise<CallToolResult> {
+  const { name, arguments: args = {} } = params;
+  if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"name" must be a string');
+  const tool = tools.get(name);
+  if (tool === undefined) throw unknownTool(name, tools);
+  if (!isObject(args)) throw new ProtocolError(ErrorCode.InvalidParams, '"arguments" must be an object');
+
+  const pending = tool.input.check(args);
+  const checked: Checked = pending instanceof Promise ? await pending : pending;
+  if (checked.issues !== undefined) {
+    return failure(`Invalid arguments for ${name}: ${formatIssues(checked.issues)}`);
+  }
+  let given: unknown;
+  try {
+    given = await tool.handler(checked.value as never, new Context(exchange, params));
+  } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown;
+    if (exchange.signal.aborted) return failure(`${name} was cancelled`);
+    const { message, expected } = explain(thrown, name);
+    if (!expected) report(thrown, name);
+    return failure(message);
+  }
+  return toResult(given, tool, report);
+}
+
+function unknownTool(name: string, tools: Listing<ToolEntry>): ProtocolError {
+  const near = nearest(name, tools.keys());
+  const hint = near === undefined ? "" : `; did you mean "${near}"?`;
+  return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}${hint}`);
+}
+
+async function toResult(given: unknown, tool: ToolEntry, report: ReportError): Promise<CallToolResult> {
+  if (isCallToolResult(given)) {
+    if (tool.output === undefined || given.isError === true) return given;
+    return structured(given.structuredContent, tool, report, given);
+  }
+  if (tool.output !== undefined) return structured(given, tool, report);
+  if (typeof given === "string") return { content: [{ type: "text", text: given }] };
+  if (given === undefined || given === null) return { content: [] };
+  if (Array.isArray(given) && given.every(isBlock)) return { content: given };
+  if (isBlock(given)) return { content: [given] };
+  const content: ContentBlock[] = [{ type: "text", text: JSON.stringify(given) }];
+  return isObject(given) ? { content, structuredContent: given } : { content };
+}
+
+/** A result whose structured content is known to fit the tool's output schema. */
+async function structured(
+  value: unknown,
+  tool: ToolEntry,
+  report: ReportError,
+  result?: CallToolResult,
+): Promise<CallToolResult> {
+  const { name } = tool.definition;
+  const pending = (tool.output as PreparedSchema).check(value);
+  const checked: Checked = pending instanceof Promise ? await pending : pending;
+  if (checked.issues !== undefined) {
+    report(new Error(`what it gave does not fit its output schema: ${formatIssues(checked.issues)}`), name);
+    return failure(`${name} failed: it gave a result that does not fit its output schema`);
+  }
+  if (result !== undefined) return { ...result, structuredContent: checked.value };
+  return {
+    content: [{ type: "text", text: JSON.stringify(checked.value) }],
+    structuredContent: checked.value,
+  };
+}
+
+function isCallToolResult(value: unknown): value is CallToolResult {
+  return isObject(value) && Array.isArray(value.content) && value.content.every(isBlock);
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  if (!isObject(value)) return false;
+  switch (value.type) {
+    case "text":
+      return typeof value.text === "string";
+    case "image":
+    case "audio":
+      return typeof value.data === "string";
+    case "resource":
+      return isObject(value.resource);
+    case "resource_link":
+      return typeof value.uri === "string";
+    default:
+      return false;
+  }
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}
+
+const BUGS = [TypeError, ReferenceError, RangeError, SyntaxError, EvalError];
+
+/**
+ * What may be told of a failure. An error that was thrown on purpose speaks for itself; a bug's or the
+ * system's message may hold paths and internals, and stays in the server's log.
+ */
+function explain(thrown: unknown, name: string): { message: string; expected: boolean } {
+  const deliberate =
+    thrown instanceof Error &&
+    !BUGS.some((bug) => thrown instanceof bug) &&
+    !("syscall" in thrown) &&
+    thrown.message;
+  if (deliberate) return { message: thrown.message, expected: true };
+  return { message: `${name} failed: an internal error; the server's log says more`, expected: false };
+}

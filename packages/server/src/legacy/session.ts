@@ -1,0 +1,70 @@
+/** A legacy session: what `initialize` agreed on, and what may change after it (basic/lifecycle). */
+
+import {
+  type ClientCapabilities,
+  ErrorCode,
+  eraOf,
+  type Implementation,
+  type InitializeResult,
+  isObject,
+  isRevision,
+  type JsonObject,
+  LATEST_LEGACY,
+  type LoggingLevel,
+  ProtocolError,
+  type Revision,
+  wireOf,
+} from "@patchbay/core";
+import type { Caller, ClientDescription } from "../exchange.ts";
+import type { McpServer } from "../server.ts";
+
+/** Small, and nothing but data: a store may keep it anywhere. */
+export interface SessionRecord {
+  revision: Revision;
+  client: ClientDescription;
+  logLevel: LoggingLevel;
+}
+
+/** Until a client says what it wants to hear (server/utilities/logging § Setting Log Level). */
+export const DEFAULT_LOG_LEVEL: LoggingLevel = "info";
+
+export function callerOf({ revision, client, logLevel }: SessionRecord): Caller {
+  return { wire: wireOf(revision), client, logLevel };
+}
+
+/**
+ * Answers `initialize`: the version asked for if it is one of ours, else our latest of its era.
+ *
+ * @throws ProtocolError (−32602) when a required field is missing
+ */
+export function initialize(
+  server: McpServer,
+  params: JsonObject,
+): { record: SessionRecord; result: InitializeResult } {
+  const { protocolVersion, capabilities, clientInfo } = params;
+  if (typeof protocolVersion !== "string") throw invalid("protocolVersion", "a string");
+  if (!isObject(capabilities)) throw invalid("capabilities", "an object");
+  if (!isObject(clientInfo)) throw invalid("clientInfo", "an object");
+  const agreed =
+    isRevision(protocolVersion) && eraOf(protocolVersion) === "legacy" ? protocolVersion : LATEST_LEGACY;
+  return {
+    record: {
+      revision: agreed,
+      client: {
+        info: clientInfo as unknown as Implementation,
+        capabilities: capabilities as ClientCapabilities,
+      },
+      logLevel: DEFAULT_LOG_LEVEL,
+    },
+    result: {
+      protocolVersion: agreed,
+      capabilities: server.capabilities,
+      serverInfo: server.info,
+      ...(server.instructions !== undefined && { instructions: server.instructions }),
+    },
+  };
+}
+
+function invalid(field: string, expected: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidParams, `Invalid params: "${field}" must be ${expected}`);
+}

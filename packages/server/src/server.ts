@@ -1,0 +1,156 @@
+/** McpServer: name it, give it tools, resources and prompts. It is a definition; it holds nothing of who uses it. */
+
+import type {
+  CacheHints,
+  Channel,
+  ChannelServer,
+  Implementation,
+  JsonObject,
+  Parsed,
+  Schema,
+  ServerCapabilities,
+} from "@patchbay/core";
+import { META } from "@patchbay/core";
+import { Catalog } from "./catalog.ts";
+import { dispatch, type Reply } from "./dispatch.ts";
+import type { Exchange } from "./exchange.ts";
+import { type PromptDefinition, type PromptHandler, promptEntry } from "./features/prompts.ts";
+import {
+  type ResourceDefinition,
+  type ResourceReader,
+  type ResourceTemplateDefinition,
+  type ResourceTemplateReader,
+  resourceEntry,
+  resourceTemplateEntry,
+} from "./features/resources.ts";
+import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
+import { serveChannel } from "./transports/channel.ts";
+
+export interface McpServerOptions {
+  /** How to use the server, for a model to read. */
+  instructions?: string;
+  /** Entries on one page of a list. Default 1000. */
+  pageSize?: number;
+  /** How long clients may keep lists, and for whom. Default: not at all, the same for everybody. */
+  cache?: CacheHints;
+  /**
+   * Takes the failures whose details are not told to clients: bugs in handlers, errors of the system.
+   * Default: `console.error`.
+   *
+   * @param where the tool or method that failed
+   */
+  onError?: (error: unknown, where: string) => void;
+}
+
+/**
+ * One server, defined once and shared by every connection, session and request.
+ *
+ * @example
+ * ```ts
+ * const server = new McpServer({ name: "greeter", version: "1.0.0" });
+ * server.tool("greet", { input: z.object({ name: z.string() }) }, ({ name }) => `Hello, ${name}!`);
+ * await serveStdio(server);
+ * ```
+ */
+export class McpServer implements ChannelServer {
+  readonly info: Implementation;
+  readonly instructions: string | undefined;
+  readonly cache: Required<CacheHints>;
+  /** The `_meta` member that names this server in each modern result, as JSON text. */
+  readonly serverMeta: string;
+  readonly #catalog: Catalog;
+  readonly #onError: (error: unknown, where: string) => void;
+
+  constructor(info: Implementation, options: McpServerOptions = {}) {
+    const { pageSize = 1000 } = options;
+    if (!Number.isInteger(pageSize) || pageSize < 1)
+      throw new Error(`pageSize must be a positive integer, not ${pageSize}`);
+    this.info = info;
+    this.instructions = options.instructions;
+    this.cache = { ttlMs: 0, cacheScope: "public", ...options.cache };
+    this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
+    this.#catalog = new Catalog(pageSize);
+    this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
+  }
+
+  /**
+   * Offers a tool (server/tools).
+   *
+   * The handler gets its arguments as the input schema parsed them. It returns what the output schema says,
+   * a string, content blocks, or a whole result. An `Error` that it throws becomes a result with `isError`
+   * and the error's message, for the model to read; a `ProtocolError` becomes a JSON-RPC error. Messages
+   * of bugs (`TypeError` and its like) and of the system are kept from the client and go to `onError`.
+   *
+   * @throws Error when the name is taken or a schema cannot be used
+   */
+  tool<Input extends Schema = never, Output extends Schema = never>(
+    name: string,
+    definition: ToolDefinition<Input, Output>,
+    handler: ToolHandler<
+      [Input] extends [never] ? Record<string, never> : Parsed<Input>,
+      [Output] extends [never] ? never : Parsed<Output>
+    >,
+  ): this {
+    if (name.length < 1 || name.length > 128)
+      throw new Error(`Tool "${name}": a name has 1 to 128 characters`);
+    this.#catalog.tools.add(
+      name,
+      toolEntry(name, definition, handler as ToolHandler<Parsed<Input>, Parsed<Output>>),
+    );
+    return this;
+  }
+
+  /**
+   * Offers a resource (server/resources).
+   *
+   * @throws Error when the URI is not absolute or is taken
+   */
+  resource(uri: string, definition: ResourceDefinition, read: ResourceReader): this {
+    this.#catalog.resources.add(uri, resourceEntry(uri, definition, read));
+    return this;
+  }
+
+  /**
+   * Offers the resources whose URIs a template makes (server/resources § Resource Templates).
+   *
+   * @param uriTemplate with `{name}`, which holds no `/`, and `{+name}`, which holds anything
+   */
+  resourceTemplate(
+    uriTemplate: string,
+    definition: ResourceTemplateDefinition,
+    read: ResourceTemplateReader,
+  ): this {
+    this.#catalog.resourceTemplates.add(uriTemplate, resourceTemplateEntry(uriTemplate, definition, read));
+    return this;
+  }
+
+  /** Offers a prompt (server/prompts). */
+  prompt(name: string, definition: PromptDefinition, handler: PromptHandler): this {
+    this.#catalog.prompts.add(name, promptEntry(name, definition, handler));
+    return this;
+  }
+
+  /** What it can do, by what it has been given. */
+  get capabilities(): ServerCapabilities {
+    return this.#catalog.capabilities();
+  }
+
+  /** Serves one connection, until it closes. Any number may be served at once. */
+  serve(channel: Channel): void {
+    serveChannel(this, channel);
+  }
+
+  /**
+   * Carries out a request that a transport has taken in.
+   *
+   * @throws ProtocolError when the request is wrong; anything else when the work failed
+   */
+  handle(method: string, params: JsonObject, exchange: Exchange): Reply | Promise<Reply> {
+    return dispatch(this.#catalog, method, params, exchange, this.#onError);
+  }
+
+  /** Tells the operator of a failure whose details the client is not told. */
+  report(error: unknown, where: string): void {
+    this.#onError(error, where);
+  }
+}

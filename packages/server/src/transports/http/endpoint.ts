@@ -1,0 +1,293 @@
+/** The MCP endpoint over Node's HTTP: one URL for both eras (basic/transports/streamable-http). */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import {
+  ErrorCode,
+  eraOf,
+  isRevision,
+  LATEST_LEGACY,
+  LEGACY_REVISIONS,
+  type NotificationMessage,
+  ProtocolError,
+  parseMessage,
+  type RequestId,
+  type RequestMessage,
+  wireOf,
+  writeError,
+} from "@patchbay/core";
+import { type Answer, answer, errorAnswer } from "../../answer.ts";
+import { Call, type Caller } from "../../exchange.ts";
+import { legacyReply } from "../../legacy/methods.ts";
+import { callerOf, DEFAULT_LOG_LEVEL, initialize, type SessionRecord } from "../../legacy/session.ts";
+import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envelope.ts";
+import { modernReply } from "../../modern/methods.ts";
+import type { McpServer } from "../../server.ts";
+import { memorySessions } from "../../sessions/memory.ts";
+import type { SessionStore } from "../../sessions/store.ts";
+import { BodyTooLargeError, readBody } from "./body.ts";
+import { createGuard, type GuardOptions } from "./guard.ts";
+import { checkMirrorHeaders } from "./headers.ts";
+import { DEFAULT_MAX_BUFFERED_BYTES, Responder, sendJson } from "./responder.ts";
+
+export interface EndpointOptions extends GuardOptions {
+  /** Bytes in one request's body. Default 4 MiB. */
+  maxMessageBytes?: number;
+  /** Bytes of a stream that may wait for its reader, which is dropped beyond. Default 4 MiB. */
+  maxBufferedBytes?: number;
+  /** Where legacy sessions live, or `"stateless"` for none. Default: this process's memory. */
+  sessions?: SessionStore | "stateless";
+}
+
+/** Takes the requests for one MCP endpoint. */
+export type Endpoint = (request: IncomingMessage, response: ServerResponse) => void;
+
+const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const METHODS = "POST, DELETE, OPTIONS";
+const LEGACY_WIRE = wireOf(LATEST_LEGACY);
+
+/** Requests in flight of legacy sessions, to be found by the `notifications/cancelled` of another POST. */
+type InFlight = Map<string, Map<RequestId, Call>>;
+
+/**
+ * Makes the handler of an MCP endpoint, to be mounted at any path of any `node:http` server.
+ *
+ * @param boundTo the address that the HTTP server listens on
+ * @throws Error when that address needs `allowedHosts`
+ */
+export function createEndpoint(server: McpServer, boundTo: string, options: EndpointOptions = {}): Endpoint {
+  const { maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES, maxBufferedBytes = DEFAULT_MAX_BUFFERED_BYTES } =
+    options;
+  const guard = createGuard(boundTo, options);
+  const sessions = options.sessions === "stateless" ? undefined : (options.sessions ?? memorySessions());
+  const inFlight: InFlight = new Map();
+
+  return (request, response) => {
+    const refused = guard(request);
+    if (refused !== undefined) return refuse(response, 403, refused);
+    const { origin } = request.headers;
+    if (origin !== undefined) allowOrigin(response, origin);
+    switch (request.method) {
+      case "POST":
+        return post(request, response);
+      case "DELETE":
+        return void endSession(request, response).catch((thrown) => fail(response, thrown));
+      case "OPTIONS":
+        response.writeHead(204, { allow: METHODS }).end();
+        return;
+      default:
+        response.setHeader("allow", METHODS);
+        return refuse(response, 405, `Method not allowed: ${request.method}; send each message by POST`);
+    }
+  };
+
+  function post(request: IncomingMessage, response: ServerResponse): void {
+    const { headers } = request;
+    if (!isJson(headers["content-type"])) {
+      return refuse(response, 415, "Unsupported media type: the Content-Type must be application/json");
+    }
+    if (!accepts(headers.accept)) {
+      return refuse(response, 406, "Not acceptable: Accept must list application/json and text/event-stream");
+    }
+    readBody(request, maxMessageBytes, (text, failure) => {
+      if (failure === undefined) return receive(text, request, response);
+      if (!(failure instanceof BodyTooLargeError)) return void response.destroy();
+      response.setHeader("connection", "close");
+      refuse(response, 413, `The message is larger than maxMessageBytes allows (${maxMessageBytes} bytes)`);
+    });
+  }
+
+  function receive(text: string, request: IncomingMessage, response: ServerResponse): void {
+    const message = parseMessage(text);
+    switch (message.kind) {
+      case "request":
+        if (isModern(message, request)) return modern(message, request, response);
+        if (message.method === "initialize") {
+          return void openSession(message, response).catch((thrown) => fail(response, thrown, message.id));
+        }
+        return void legacy(message, request, response).catch((thrown) => fail(response, thrown, message.id));
+      case "notification":
+        return void notified(message, request, response).catch((thrown) => fail(response, thrown));
+      case "invalid":
+        return sendJson(response, 400, writeError(message.id, message.error));
+      default:
+        // An answer to a request of ours: none is outstanding.
+        return refuse(response, 400, "No request is waiting for this response");
+    }
+  }
+
+  function modern(message: RequestMessage, request: IncomingMessage, response: ServerResponse): void {
+    let caller: Caller;
+    try {
+      const version = declaredVersion(message.params);
+      if (version !== undefined) checkMirrorHeaders(request.headers, message, version);
+      caller = readEnvelope(message.params);
+    } catch (thrown) {
+      return sendJson(response, 400, errorAnswer(ENVELOPE_WIRE, message.id, thrown).text);
+    }
+    const responder = new Responder(response, maxBufferedBytes);
+    const call = new Call(caller, (text) => responder.notify(text));
+    // The client cancels by going away (streamable-http § Cancellation).
+    response.on("close", () => call.cancel());
+    const pending = answer(server, caller.wire, message.id, message.method, () =>
+      modernReply(server, message, call),
+    );
+    const finish = (settled: Answer) => {
+      call.finish();
+      responder.finish(settled, true);
+    };
+    if (pending instanceof Promise) void pending.then(finish);
+    else finish(pending);
+  }
+
+  async function openSession(message: RequestMessage, response: ServerResponse): Promise<void> {
+    const { record, result } = initialize(server, message.params);
+    const id = await sessions?.create(record);
+    if (id !== undefined) response.setHeader("mcp-session-id", id);
+    const opened = await answer(server, callerOf(record).wire, message.id, message.method, () => result);
+    sendJson(response, 200, opened.text);
+  }
+
+  async function legacy(
+    message: RequestMessage,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const session = await findSession(request, response, message.id);
+    if (session === undefined) return;
+    const { id: sessionId, record } = session;
+    const caller = callerOf(record);
+    const responder = new Responder(response, maxBufferedBytes);
+    // A client that goes away has not cancelled (2025-11-25, basic/transports § Sending Messages).
+    const call = new Call(caller, (text) => responder.notify(text));
+    const pending = answer(server, caller.wire, message.id, message.method, () =>
+      legacyReply(server, message, call, (logLevel) => sessions?.update(sessionId, { ...record, logLevel })),
+    );
+    if (pending instanceof Promise) track(sessionId, message.id, call, pending);
+    const settled = await pending;
+    if (call.cancelled) {
+      // Nothing is sent for a cancelled request, but its HTTP exchange has to end.
+      response.end();
+      return;
+    }
+    call.finish();
+    responder.finish(settled, false);
+  }
+
+  function track(sessionId: string, id: RequestId, call: Call, pending: Promise<unknown>): void {
+    let calls = inFlight.get(sessionId);
+    if (calls === undefined) {
+      calls = new Map();
+      inFlight.set(sessionId, calls);
+    }
+    if (calls.has(id)) return;
+    calls.set(id, call);
+    void pending.then(() => {
+      calls.delete(id);
+      if (calls.size === 0 && inFlight.get(sessionId) === calls) inFlight.delete(sessionId);
+    });
+  }
+
+  async function notified(
+    message: NotificationMessage,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (!saysModern(request)) {
+      const session = await findSession(request, response);
+      if (session === undefined) return;
+      const { requestId, reason } = message.params;
+      if (message.method === "notifications/cancelled") {
+        const call = inFlight.get(session.id)?.get(requestId as RequestId);
+        call?.cancel(typeof reason === "string" ? reason : undefined);
+      }
+    }
+    response.writeHead(202).end();
+  }
+
+  /** The session that a request belongs to; without one the response is sent and nothing is given. */
+  async function findSession(
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId?: RequestId,
+  ): Promise<{ id: string; record: SessionRecord } | undefined> {
+    const { "mcp-session-id": id, "mcp-protocol-version": version } = request.headers;
+    if (version !== undefined && !LEGACY_REVISIONS.some((known) => known === version)) {
+      const asked = String(version).slice(0, 64);
+      const known = LEGACY_REVISIONS.join(", ");
+      refuse(response, 400, `Unsupported MCP-Protocol-Version: ${asked}; supported: ${known}`, requestId);
+      return undefined;
+    }
+    if (sessions === undefined) {
+      const revision = isRevision(version) ? version : LATEST_LEGACY;
+      const client = { info: undefined, capabilities: {} };
+      return { id: "", record: { revision, client, logLevel: DEFAULT_LOG_LEVEL } };
+    }
+    if (typeof id !== "string") {
+      const message = 'No session: send "initialize" first and repeat its Mcp-Session-Id header';
+      refuse(response, 400, message, requestId);
+      return undefined;
+    }
+    const record = await sessions.get(id);
+    if (record === undefined) {
+      refuse(response, 404, "Session not found: it has ended; initialize again", requestId);
+      return undefined;
+    }
+    return { id, record };
+  }
+
+  async function endSession(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const session = await findSession(request, response);
+    if (session === undefined) return;
+    if (sessions === undefined) return refuse(response, 405, "This server keeps no sessions");
+    await sessions.delete(session.id);
+    for (const call of inFlight.get(session.id)?.values() ?? []) call.cancel("the session ended");
+    response.writeHead(204).end();
+  }
+
+  function fail(response: ServerResponse, thrown: unknown, id?: RequestId): void {
+    if (!(thrown instanceof ProtocolError)) server.report(thrown, "http");
+    if (response.headersSent) return void response.destroy();
+    const { code } = LEGACY_WIRE.error(thrown);
+    const limited =
+      thrown instanceof ProtocolError && code === ErrorCode.InvalidRequest && thrown.data !== undefined;
+    const status = limited ? 503 : thrown instanceof ProtocolError ? 400 : 500;
+    sendJson(response, status, errorAnswer(LEGACY_WIRE, id, thrown).text);
+  }
+}
+
+/** A request is modern by what its body declares; one that lacks its `_meta` says by its header what it is. */
+function isModern(message: RequestMessage, request: IncomingMessage): boolean {
+  if (declaredVersion(message.params) !== undefined) return true;
+  return message.method !== "initialize" && saysModern(request);
+}
+
+function saysModern({ headers }: IncomingMessage): boolean {
+  const version = headers["mcp-protocol-version"];
+  return typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version) && eraOf(version) === "modern";
+}
+
+/** An error of the transport; without an id where no request was read. */
+function refuse(response: ServerResponse, status: number, message: string, id?: RequestId): void {
+  sendJson(response, status, writeError(id, { code: ErrorCode.InvalidRequest, message }));
+}
+
+function isJson(type: string | undefined): boolean {
+  return type === "application/json" || /^application\/json\s*(;|$)/i.test(type ?? "");
+}
+
+function accepts(accept: string | undefined): boolean {
+  if (accept === undefined || accept === "application/json, text/event-stream" || accept === "*/*")
+    return true;
+  const types = accept.split(",").map((type) => type.split(";", 1)[0]?.trim().toLowerCase());
+  const lists = (type: string) =>
+    types.includes(type) || types.includes(`${type.split("/", 1)[0]}/*`) || types.includes("*/*");
+  return lists("application/json") && lists("text/event-stream");
+}
+
+function allowOrigin(response: ServerResponse, origin: string): void {
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("access-control-allow-methods", METHODS);
+  response.setHeader("access-control-allow-headers", "*, authorization");
+  response.setHeader("access-control-expose-headers", "mcp-session-id");
+  response.setHeader("vary", "origin");
+}

@@ -1,0 +1,64 @@
+/** Who may call at all: the Host and Origin of a request, against DNS rebinding and foreign pages. */
+
+import type { IncomingMessage } from "node:http";
+
+export interface GuardOptions {
+  /**
+   * Host names that requests may be addressed to, without a port; `"*"` for any.
+   * Default: the names of loopback where the server is bound to it.
+   */
+  allowedHosts?: readonly string[];
+  /**
+   * Origins whose pages may call, such as `https://app.example`; `"*"` for any.
+   * Default: pages of loopback, on any port, where the server is bound to it.
+   */
+  allowedOrigins?: readonly string[];
+}
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Tells what is wrong with where a request comes from or goes to, if anything. */
+export type Guard = (request: IncomingMessage) => string | undefined;
+
+/**
+ * @param boundTo the address the server listens on
+ * @throws Error when that address is reachable from elsewhere and no hosts are named
+ */
+export function createGuard(boundTo: string, options: GuardOptions): Guard {
+  const onLoopback = LOOPBACK.includes(boundTo) || boundTo === "::1" || boundTo.startsWith("127.");
+  if (!onLoopback && options.allowedHosts === undefined) {
+    throw new Error(
+      `${boundTo} can be reached from other machines: name the hosts that clients will use in allowedHosts ` +
+        '(such as ["mcp.example.com"], or ["*"] for any), or listen on 127.0.0.1',
+    );
+  }
+  const hosts = new Set(options.allowedHosts ?? LOOPBACK);
+  const origins = new Set(options.allowedOrigins);
+  const loopbackOrigins = options.allowedOrigins === undefined && onLoopback;
+  // Real clients repeat themselves: what was allowed once is allowed by one look-up.
+  const seen = new Set<string>();
+
+  return ({ headers: { host, origin } }) => {
+    if (host === undefined) return "The Host header is missing";
+    const key = origin === undefined ? host : `${host} ${origin}`;
+    if (seen.has(key)) return undefined;
+    if (!hosts.has("*") && !hosts.has(nameOf(host)))
+      return `Host not allowed: ${host.slice(0, 128)}; see allowedHosts`;
+    if (origin !== undefined && !originAllowed(origin)) {
+      return `Origin not allowed: ${origin.slice(0, 128)}; see allowedOrigins`;
+    }
+    if (seen.size < 256) seen.add(key);
+    return undefined;
+  };
+
+  function originAllowed(origin: string): boolean {
+    if (origins.has("*") || origins.has(origin)) return true;
+    if (!loopbackOrigins || !URL.canParse(origin)) return false;
+    const { protocol, hostname } = new URL(origin);
+    return (protocol === "http:" || protocol === "https:") && LOOPBACK.includes(hostname);
+  }
+}
+
+function nameOf(host: string): string {
+  return host.replace(/:\d+$/, "").toLowerCase();
+}
