@@ -1,0 +1,100 @@
+/** From a target to a client: the transport is seen from the target, the era is found out. */
+
+import type { ChannelServer } from "@patchbay/core";
+import { type Client, ConnectedClient } from "./client.ts";
+import { Conversation } from "./conversation.ts";
+import { ConnectionError } from "./errors.ts";
+import { negotiate } from "./negotiate.ts";
+import { type ConnectOptions, type Settings, settingsOf } from "./options.ts";
+import { memoryTransport } from "./transports/memory.ts";
+import type { Command } from "./transports/process-tree.ts";
+import { stdioTransport } from "./transports/stdio.ts";
+import type { Transport } from "./transports/transport.ts";
+
+/** A server behind a URL, with headers to send along. */
+export interface HttpTarget {
+  url: string | URL;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** A server process to start: it is ours, and ends with the connection. */
+export type StdioTarget = Command;
+
+/** What can be connected to: a URL, a command, or a server in this process. */
+export type Target = string | URL | HttpTarget | StdioTarget | ChannelServer;
+
+/**
+ * Connects to an MCP server. Whether it is modern or legacy is found out by asking it.
+ *
+ * @throws ConnectionError that says what happened and what to do
+ */
+export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
+  const settings = settingsOf(options);
+  settings.signal?.throwIfAborted();
+  try {
+    return await open(target, settings);
+  } catch (error) {
+    // Some legacy servers exit when anything comes before `initialize`; the second start spares them.
+    if (settings.era !== "auto" || !(error instanceof ConnectionError) || error.reason !== "exited")
+      throw error;
+    return open(target, { ...settings, era: "legacy" });
+  }
+}
+
+async function open(target: Target, settings: Settings): Promise<Client> {
+  const transport = transportTo(target, settings);
+  const conversation = new Conversation(transport, settings);
+  try {
+    const agreement = await unlessOver(negotiate(conversation), conversation, settings);
+    const client = new ConnectedClient(conversation, agreement);
+    if (agreement.era === "legacy" && settings.logLevel !== undefined && client.capabilities.logging) {
+      await client.setLogLevel(settings.logLevel);
+    }
+    return client;
+  } catch (error) {
+    const told = withEvidence(error, transport);
+    await conversation.close();
+    throw told;
+  }
+}
+
+function transportTo(target: Target, settings: Settings): Transport {
+  if (typeof target === "object" && "command" in target) return stdioTransport(target, settings);
+  if (typeof target === "object" && "serve" in target) return memoryTransport(target, settings);
+  throw new TypeError("not yet");
+}
+
+/** Connecting, until it takes too long or the caller gives up. */
+async function unlessOver<T>(work: Promise<T>, { transport }: Conversation, settings: Settings): Promise<T> {
+  const { signal, connectTimeout } = settings;
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: (() => void) | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const what = `${transport.serverName} did not answer within connectTimeout (${connectTimeout} ms)`;
+      reject(new ConnectionError("silent", what));
+    }, connectTimeout);
+    onAbort = () => reject(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+    // When it was cut short, what it rejects with afterwards is of no interest.
+    work.catch(() => {});
+  }
+}
+
+/** A failure to connect, with what the server left behind that may explain it. */
+function withEvidence(error: unknown, transport: Transport): unknown {
+  const evidence = transport.evidence();
+  if (!(error instanceof ConnectionError) || evidence === "" || error.message.includes(evidence))
+    return error;
+  const { reason, message, status, cause } = error;
+  return new ConnectionError(reason, `${message}. ${evidence}`, {
+    ...(status === undefined ? {} : { status }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,342 @@
+/** What goes back and forth with one server: each request until its answer, and what is told meanwhile. */
+
+import {
+  type Era,
+  ErrorCode,
+  eraOf,
+  type InvalidMessage,
+  isAtLeast,
+  isLoggingLevel,
+  type JsonObject,
+  type LoggingLevel,
+  META,
+  type Message,
+  ProtocolError,
+  type RequestId,
+  type RequestMessage,
+  type Revision,
+  writeError,
+  writeNotification,
+  writeRequest,
+  writeResult,
+} from "@patchbay/core";
+import { ConnectionError, InvalidResponseError, readable, TimeoutError } from "./errors.ts";
+import type { RequestOptions, Settings } from "./options.ts";
+import type { Receiver, Transport } from "./transports/transport.ts";
+
+/** A request before it is sent; `members` and `meta` are the members of `params` and its `_meta`, as JSON text. */
+export interface Question {
+  method: string;
+  members: string;
+  meta?: string;
+  /** The tool, prompt or resource that is asked for. */
+  name?: string;
+}
+
+/** A request in flight. */
+interface Exchange {
+  readonly id: number;
+  readonly method: string;
+  readonly options: RequestOptions;
+  readonly timeout: number;
+  /** When `maxTimeout` is over, on the clock of `performance.now()`. */
+  readonly deadline: number;
+  readonly maxTimeout: number;
+  timer: NodeJS.Timeout;
+  onAbort: (() => void) | undefined;
+  readonly resolve: (result: JsonObject) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The longest that a timer can wait. */
+const MAX_DELAY = 2 ** 31 - 1;
+const NO_OPTIONS: RequestOptions = Object.freeze({});
+/** What opens a connection is never cancelled: a server that does not know it would not know its end. */
+const UNCANCELLABLE = new Set(["initialize", "server/discover"]);
+
+/** Requests and notifications with one server, over any transport. */
+export class Conversation implements Receiver {
+  readonly transport: Transport;
+  readonly settings: Settings;
+  /** Settles when the connection has ended: with the cause, unless we closed it. */
+  readonly closed: Promise<Error | undefined>;
+  /** The least severe level asked for; on a modern connection each request carries it. */
+  logLevel: LoggingLevel | undefined;
+  #era: Era | undefined;
+  #meta = "";
+  #nextId = 1;
+  readonly #pending = new Map<number, Exchange>();
+  #closing: Promise<void> | undefined;
+  #end: ConnectionError | undefined;
+  #settleClosed!: (cause: Error | undefined) => void;
+
+  constructor(transport: Transport, settings: Settings) {
+    this.transport = transport;
+    this.settings = settings;
+    this.logLevel = settings.logLevel;
+    this.closed = new Promise((resolve) => {
+      this.#settleClosed = resolve;
+    });
+    transport.listen(this);
+  }
+
+  /** From now on requests are written as this revision has them. */
+  speak(revision: Revision, clientCapabilities: string): void {
+    const { clientInfo } = this.settings;
+    this.#meta =
+      eraOf(revision) === "legacy"
+        ? ""
+        : `"${META.protocolVersion}":"${revision}","${META.clientInfo}":${JSON.stringify(clientInfo)},` +
+          `"${META.clientCapabilities}":${clientCapabilities}`;
+    this.transport.adopt(revision);
+  }
+
+  /** Both sides have agreed: what comes in from now on is of this era. */
+  agree(era: Era): void {
+    this.#era = era;
+  }
+
+  /**
+   * Sends a request and waits for its result.
+   *
+   * @throws ProtocolError when the server answers with an error
+   * @throws TimeoutError after `timeout` without progress, and after `maxTimeout` in any case
+   * @throws ConnectionError when no answer can come
+   * @throws InvalidResponseError when the answer is not one
+   */
+  request(question: Question, options: RequestOptions = NO_OPTIONS): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      const { signal } = options;
+      if (this.#end !== undefined) {
+        reject(this.#end);
+        return;
+      }
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      const { method } = question;
+      const id = this.#nextId++;
+      const text = writeRequest(id, method, this.#params(question, id, options));
+      const timeout = options.timeout ?? this.settings.timeout;
+      const maxTimeout = Math.max(timeout, options.maxTimeout ?? this.settings.maxTimeout);
+      const exchange: Exchange = {
+        id,
+        method,
+        options,
+        timeout,
+        maxTimeout,
+        deadline: performance.now() + maxTimeout,
+        timer: setTimeout(() => this.#expire(exchange, "timeout", timeout), Math.min(timeout, MAX_DELAY)),
+        onAbort: undefined,
+        resolve,
+        reject,
+      };
+      if (signal !== undefined) {
+        exchange.onAbort = () => this.#abandon(exchange, signal.reason, "the caller cancelled the request");
+        signal.addEventListener("abort", exchange.onAbort, { once: true });
+      }
+      this.#pending.set(id, exchange);
+      try {
+        this.transport.send(text, { id, method, name: question.name });
+      } catch (error) {
+        if (this.#settle(exchange)) reject(error);
+      }
+    });
+  }
+
+  /** Sends a notification; resolves when the server has it. */
+  notify(method: string): Promise<void> {
+    return this.transport.post(writeNotification(method));
+  }
+
+  /** Ends the connection; whatever is in flight is rejected. */
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      this.#finish(undefined);
+      await this.transport.close();
+      this.#settleClosed(undefined);
+    })();
+    return this.#closing;
+  }
+
+  onMessage(message: Message | InvalidMessage, requestId?: number): boolean {
+    switch (message.kind) {
+      case "result":
+      case "error":
+      case "invalid": {
+        const exchange = this.#exchangeOf(message, requestId);
+        if (exchange === undefined || !this.#settle(exchange)) return false;
+        if (message.kind === "result") this.#answer(exchange, message.result);
+        else if (message.kind === "error") exchange.reject(errorOf(message.error));
+        else exchange.reject(notAnAnswer(exchange.method, message.error.message));
+        return true;
+      }
+      case "notification":
+        return this.#onNotification(message.method, message.params, requestId);
+      case "request":
+        return this.#onRequest(message);
+    }
+  }
+
+  onFailure(requestId: number, error: Error): void {
+    const exchange = this.#pending.get(requestId);
+    if (exchange !== undefined && this.#settle(exchange)) exchange.reject(error);
+  }
+
+  onClose(cause?: Error): void {
+    if (this.#closing !== undefined) return;
+    const end = this.#finish(cause);
+    this.#closing = this.transport.close();
+    this.#closing.then(() => this.#settleClosed(cause ?? end));
+  }
+
+  /** The text of a request's params; none at all where there is nothing to say. */
+  #params(question: Question, id: number, options: RequestOptions): string | undefined {
+    let meta = question.meta ?? "";
+    if (this.#meta !== "") {
+      meta = meta === "" ? this.#meta : `${meta},${this.#meta}`;
+      const level = options.logLevel ?? this.logLevel ?? (options.onLog === undefined ? undefined : "info");
+      if (level !== undefined) meta += `,"${META.logLevel}":"${level}"`;
+    }
+    if (options.onProgress !== undefined) meta += `${meta === "" ? "" : ","}"progressToken":${id}`;
+    const { members } = question;
+    if (meta === "") return members === "" ? undefined : `{${members}}`;
+    return members === "" ? `{"_meta":{${meta}}}` : `{${members},"_meta":{${meta}}}`;
+  }
+
+  /** The request that an answer is for. On a stream of its own nothing but that request is answered. */
+  #exchangeOf({ kind, id }: { kind: string; id: RequestId | undefined }, requestId: number | undefined) {
+    if (requestId !== undefined) {
+      return id === undefined || id === requestId ? this.#pending.get(requestId) : undefined;
+    }
+    if (id !== undefined) return this.#pending.get(id as number);
+    // A server that could not read our first request may answer it without an id: there is no other it can mean.
+    const opening = kind === "error" && this.#era === undefined && this.#pending.size === 1;
+    return opening ? this.#pending.values().next().value : undefined;
+  }
+
+  #answer(exchange: Exchange, result: JsonObject): void {
+    const { resultType } = result;
+    if (resultType === undefined || resultType === "complete") {
+      exchange.resolve(result);
+    } else if (resultType === "input_required") {
+      exchange.reject(
+        new InvalidResponseError(
+          `${exchange.method}: the server asks for more input, which this client did not say it can give`,
+        ),
+      );
+    } else {
+      exchange.reject(notAnAnswer(exchange.method, `unknown resultType ${readable(String(resultType), 40)}`));
+    }
+  }
+
+  #onNotification(method: string, params: JsonObject, requestId: number | undefined): boolean {
+    if (method === "notifications/progress") {
+      const exchange = this.#pending.get(params.progressToken as number);
+      if (exchange !== undefined) this.#progress(exchange, params);
+    } else if (method === "notifications/message") {
+      this.#log(params, requestId);
+    }
+    return true;
+  }
+
+  #progress(exchange: Exchange, params: JsonObject): void {
+    const { onProgress } = exchange.options;
+    const { progress, total, message } = params;
+    if (onProgress === undefined || typeof progress !== "number") return;
+    const left = exchange.deadline - performance.now();
+    if (left > exchange.timeout) {
+      exchange.timer.refresh();
+    } else {
+      clearTimeout(exchange.timer);
+      const expire = () => this.#expire(exchange, "maxTimeout", exchange.maxTimeout);
+      exchange.timer = setTimeout(expire, Math.min(left, MAX_DELAY));
+    }
+    tell(onProgress, {
+      progress,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
+    });
+  }
+
+  #log({ level, logger, data }: JsonObject, requestId: number | undefined): void {
+    if (!isLoggingLevel(level)) return;
+    const message = { level, data, ...(typeof logger === "string" ? { logger } : {}) };
+    const { onLog } = this.settings;
+    if (onLog !== undefined) tell(onLog, message);
+    const own = requestId === undefined ? undefined : this.#pending.get(requestId);
+    for (const { options } of own === undefined ? this.#pending.values() : [own]) {
+      if (options.onLog === undefined) continue;
+      if (options.logLevel === undefined || isAtLeast(level, options.logLevel)) tell(options.onLog, message);
+    }
+  }
+
+  /** A legacy server may ask whether we live; it may ask nothing that we did not say we can do. */
+  #onRequest({ id, method }: RequestMessage): boolean {
+    if (method === "ping" && this.#era !== "modern") {
+      this.#reply(writeResult(id, "{}"));
+      return true;
+    }
+    if (this.#era !== "legacy") return false;
+    const message = `Method not found: ${readable(method, 100)}; this client declared no capability for it`;
+    this.#reply(writeError(id, { code: ErrorCode.MethodNotFound, message }));
+    return true;
+  }
+
+  #reply(text: string): void {
+    this.transport.post(text).catch(() => {
+      // The connection is ending; it says so itself.
+    });
+  }
+
+  #expire(exchange: Exchange, limit: "timeout" | "maxTimeout", value: number): void {
+    this.#abandon(exchange, new TimeoutError(exchange.method, limit, value), `${limit} is over`);
+  }
+
+  #abandon(exchange: Exchange, error: unknown, reason: string): void {
+    if (!this.#settle(exchange)) return;
+    exchange.reject(error);
+    if (!UNCANCELLABLE.has(exchange.method)) this.transport.cancel(exchange.id, reason);
+  }
+
+  /** Takes a request out of flight; false when it is settled already. */
+  #settle(exchange: Exchange): boolean {
+    if (!this.#pending.delete(exchange.id)) return false;
+    clearTimeout(exchange.timer);
+    if (exchange.onAbort !== undefined)
+      exchange.options.signal?.removeEventListener("abort", exchange.onAbort);
+    return true;
+  }
+
+  #finish(cause: Error | undefined): ConnectionError {
+    const { serverName } = this.transport;
+    this.#end =
+      cause instanceof ConnectionError
+        ? cause
+        : new ConnectionError("closed", `The connection to ${serverName} is closed`, cause && { cause });
+    for (const exchange of [...this.#pending.values()]) {
+      if (this.#settle(exchange)) exchange.reject(this.#end);
+    }
+    return this.#end;
+  }
+}
+
+function errorOf({ code, message, data }: { code: number; message: string; data?: unknown }): ProtocolError {
+  return new ProtocolError(code, readable(message, 2_000), data as ProtocolError["data"]);
+}
+
+function notAnAnswer(method: string, what: string): InvalidResponseError {
+  return new InvalidResponseError(`${method}: the server's answer is not valid: ${what}`);
+}
+
+/** Calls a listener of the caller's: what it throws is the caller's, and must not end the connection. */
+function tell<T>(listener: (value: T) => void, value: T): void {
+  try {
+    listener(value);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}

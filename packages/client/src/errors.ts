@@ -1,0 +1,80 @@
+/** How a connection or a request can fail, other than by the server's own JSON-RPC error. */
+
+/**
+ * Why a connection could not be made, or was lost.
+ *
+ * - `command`: the server's command could not be started
+ * - `exited`: its process ended
+ * - `silent`: it did not answer in time
+ * - `unreachable`: no connection to its URL
+ * - `refused`: it answered, and will not serve us (an HTTP status, or an error to the handshake)
+ * - `not-mcp`: what answers does not speak MCP
+ * - `incompatible`: it speaks MCP, and no revision that we do
+ * - `too-large`: it sent more than a limit allows
+ * - `closed`: the connection was closed
+ */
+export type ConnectionFailure =
+  | "command"
+  | "exited"
+  | "silent"
+  | "unreachable"
+  | "refused"
+  | "not-mcp"
+  | "incompatible"
+  | "too-large"
+  | "closed";
+
+/** No connection, or no longer. The message says what happened and what to do. */
+export class ConnectionError extends Error {
+  readonly reason: ConnectionFailure;
+  /** The HTTP status, where there was one. */
+  readonly status: number | undefined;
+
+  constructor(
+    reason: ConnectionFailure,
+    message: string,
+    options: { status?: number; cause?: unknown } = {},
+  ) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.name = "ConnectionError";
+    this.reason = reason;
+    this.status = options.status;
+  }
+}
+
+/** A request was given up because its time was over. */
+export class TimeoutError extends Error {
+  /** The option that set the time. */
+  readonly limit: "timeout" | "maxTimeout";
+  /** Milliseconds. */
+  readonly value: number;
+
+  constructor(method: string, limit: "timeout" | "maxTimeout", value: number) {
+    super(`${method} was not answered within ${limit} (${value} ms), and was cancelled`);
+    this.name = "TimeoutError";
+    this.limit = limit;
+    this.value = value;
+  }
+}
+
+/** The server answered with something that the protocol does not allow. */
+export class InvalidResponseError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "InvalidResponseError";
+  }
+}
+
+const ESCAPE_SEQUENCES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])/g;
+const UNSEEN =
+  /[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+
+/** A server's own text, made fit to be shown: one line, nothing invisible, cut. */
+export function readable(text: string, maxLength = 300): string {
+  const seen = text
+    .slice(0, 4 * maxLength)
+    .replace(ESCAPE_SEQUENCES, "")
+    .replace(UNSEEN, " ")
+    .trim();
+  return seen.length > maxLength ? `${seen.slice(0, maxLength)}…` : seen;
+}

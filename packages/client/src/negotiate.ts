@@ -1,0 +1,202 @@
+/** Which era and revision a server speaks: found out by asking (basic/versioning, and each transport). */
+
+import {
+  type Era,
+  ErrorCode,
+  eraOf,
+  type Implementation,
+  isObject,
+  isRevision,
+  type JsonObject,
+  LATEST_LEGACY,
+  LATEST_MODERN,
+  LEGACY_REVISIONS,
+  META,
+  MODERN_REVISIONS,
+  ProtocolError,
+  REVISIONS,
+  type Revision,
+  type ServerCapabilities,
+} from "@patchbay/core";
+import type { Conversation } from "./conversation.ts";
+import { ConnectionError, InvalidResponseError, readable } from "./errors.ts";
+
+/** What both sides have agreed on, and what the server said of itself. */
+export interface Agreement {
+  revision: Revision;
+  era: Era;
+  server: Implementation | undefined;
+  capabilities: ServerCapabilities;
+  instructions: string | undefined;
+}
+
+/** What the first question of a modern client brought to light. */
+type Finding = { era: "modern"; agreement: Agreement } | { era: "legacy"; why: Error | undefined };
+
+/** We offer a server nothing yet: no sampling, no elicitation, no roots. */
+const CLIENT_CAPABILITIES = "{}";
+/** These codes exist since 2026-07-28 only: whoever uses one speaks a modern revision. */
+const MODERN_CODES: readonly number[] = [
+  ErrorCode.UnsupportedProtocolVersion,
+  ErrorCode.MissingRequiredClientCapability,
+  ErrorCode.HeaderMismatch,
+];
+/** HTTP statuses that say nothing about the era: who may ask, how often. */
+const UNTELLING_STATUSES = new Set([401, 403, 407, 429]);
+
+/**
+ * Finds the newest revision that both sides speak, and opens the connection in it.
+ *
+ * @throws ConnectionError when there is none, or the server will not serve us
+ */
+export async function negotiate(conversation: Conversation): Promise<Agreement> {
+  const { era } = conversation.settings;
+  if (era === "legacy") return initialize(conversation);
+  const probe = discover(conversation, LATEST_MODERN);
+  if (era === "modern") {
+    const finding = await probe;
+    if (finding.era === "modern") return finding.agreement;
+    throw incompatible(conversation, "it does not speak a modern revision", finding.why);
+  }
+  // A probe that is never answered must not become an unhandled rejection when the connection ends.
+  probe.catch(() => {});
+  const { transport } = conversation;
+  const finding = await Promise.race([probe, transport.probeExpired()]);
+  if (finding?.era === "modern") return finding.agreement;
+  try {
+    return await initialize(conversation);
+  } catch (refusal) {
+    if (finding !== undefined || !(refusal instanceof ConnectionError) || refusal.reason !== "refused")
+      throw refusal;
+    // Silent, then not willing to initialize: a modern server that was slow to start. Its answer is on its way.
+    const late = await Promise.race([probe, transport.probeExpired()]);
+    if (late?.era === "modern") return late.agreement;
+    throw refusal;
+  }
+}
+
+/** Asks what a modern server is; anything but a modern answer is a legacy server's. */
+async function discover(conversation: Conversation, revision: Revision): Promise<Finding> {
+  conversation.speak(revision, CLIENT_CAPABILITIES);
+  let result: JsonObject;
+  try {
+    result = await conversation.request({ method: "server/discover", members: "" }, untimed(conversation));
+  } catch (error) {
+    if (error instanceof ProtocolError) {
+      if (!MODERN_CODES.includes(error.code)) return { era: "legacy", why: error };
+      return otherRevision(conversation, error, revision);
+    }
+    if (isClientError(error)) return { era: "legacy", why: error as Error };
+    throw error;
+  }
+  const supported = strings(result.supportedVersions);
+  if (supported === undefined) {
+    return { era: "legacy", why: new InvalidResponseError("server/discover: no supportedVersions") };
+  }
+  const chosen = MODERN_REVISIONS.find((candidate) => supported.includes(candidate));
+  if (chosen === undefined) return onlyOthers(conversation, supported);
+  conversation.speak(chosen, CLIENT_CAPABILITIES);
+  conversation.agree("modern");
+  const meta = isObject(result._meta) ? result._meta : {};
+  return {
+    era: "modern",
+    agreement: {
+      revision: chosen,
+      era: "modern",
+      server: implementation(meta[META.serverInfo]),
+      ...introduction(result),
+    },
+  };
+}
+
+/** A modern server refused the probe: it speaks another revision, or wants what we do not have. */
+function otherRevision(
+  conversation: Conversation,
+  error: ProtocolError,
+  tried: Revision,
+): Promise<Finding> | Finding {
+  const supported = isObject(error.data) ? strings(error.data.supported) : undefined;
+  if (error.code !== ErrorCode.UnsupportedProtocolVersion) {
+    throw new ConnectionError(
+      "refused",
+      `${conversation.transport.serverName} refused server/discover: ${error.message}`,
+      { cause: error },
+    );
+  }
+  if (supported === undefined)
+    throw incompatible(conversation, "it does not say which revisions it speaks", error);
+  const other = MODERN_REVISIONS.find((candidate) => candidate !== tried && supported.includes(candidate));
+  return other === undefined ? onlyOthers(conversation, supported) : discover(conversation, other);
+}
+
+/** No modern revision in common; a legacy one that the server names is opened as legacy revisions are. */
+function onlyOthers(conversation: Conversation, supported: readonly string[]): Finding {
+  if (LEGACY_REVISIONS.some((revision) => supported.includes(revision)))
+    return { era: "legacy", why: undefined };
+  throw incompatible(conversation, `it speaks ${readable(supported.join(", "), 200)}`);
+}
+
+/**
+ * Opens a legacy session (2025-11-25, basic/lifecycle). On HTTP it is done again when a session is lost.
+ *
+ * @throws ConnectionError when the server refuses, or chooses a revision that we do not speak
+ */
+export async function initialize(conversation: Conversation): Promise<Agreement> {
+  const { transport, settings } = conversation;
+  conversation.speak(LATEST_LEGACY, CLIENT_CAPABILITIES);
+  const members =
+    `"protocolVersion":"${LATEST_LEGACY}","capabilities":${CLIENT_CAPABILITIES},` +
+    `"clientInfo":${JSON.stringify(settings.clientInfo)}`;
+  let result: JsonObject;
+  try {
+    result = await conversation.request({ method: "initialize", members }, untimed(conversation));
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    throw new ConnectionError("refused", `${transport.serverName} refused initialize: ${error.message}`, {
+      cause: error,
+    });
+  }
+  const revision = result.protocolVersion;
+  if (!isRevision(revision) || eraOf(revision) !== "legacy") {
+    throw incompatible(conversation, `it chose ${readable(String(revision), 40)}`);
+  }
+  conversation.speak(revision, CLIENT_CAPABILITIES);
+  conversation.agree("legacy");
+  await conversation.notify("notifications/initialized");
+  return { revision, era: "legacy", server: implementation(result.serverInfo), ...introduction(result) };
+}
+
+/** Connecting as a whole has its own limit. */
+function untimed({ settings }: Conversation): { timeout: number } {
+  return { timeout: settings.connectTimeout };
+}
+
+function isClientError(error: unknown): boolean {
+  if (!(error instanceof ConnectionError) || error.status === undefined) return false;
+  return error.status >= 400 && error.status < 500 && !UNTELLING_STATUSES.has(error.status);
+}
+
+function incompatible({ transport }: Conversation, what: string, cause?: unknown): ConnectionError {
+  return new ConnectionError(
+    "incompatible",
+    `${transport.serverName} and Patchbay have no revision in common: ${what}, Patchbay speaks ${REVISIONS.join(", ")}`,
+    cause === undefined ? {} : { cause },
+  );
+}
+
+function introduction(result: JsonObject): Pick<Agreement, "capabilities" | "instructions"> {
+  return {
+    capabilities: isObject(result.capabilities) ? (result.capabilities as ServerCapabilities) : {},
+    instructions: typeof result.instructions === "string" ? result.instructions : undefined,
+  };
+}
+
+function implementation(value: unknown): Implementation | undefined {
+  if (!isObject(value) || typeof value.name !== "string" || typeof value.version !== "string")
+    return undefined;
+  return value as unknown as Implementation;
+}
+
+function strings(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.every((item) => typeof item === "string") ? value : undefined;
+}

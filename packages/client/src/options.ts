@@ -1,0 +1,89 @@
+/** What a caller may choose, and what holds when nothing was chosen. */
+
+import type { Era, Implementation, LoggingLevel, LogMessage, Progress } from "@patchbay/core";
+
+/** Options of one request. */
+export interface RequestOptions {
+  /** Cancels the request; it rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Milliseconds without an answer or progress. Default: the connection's `timeout`. */
+  timeout?: number;
+  /** Milliseconds in all, whatever progress there is. Default: the connection's `maxTimeout`. */
+  maxTimeout?: number;
+  /** Asks for progress, and is told of it (basic/patterns/progress). */
+  onProgress?: (progress: Progress) => void;
+  /**
+   * Is told what the server logs for this request. Over stdio a log message does not say which request it
+   * belongs to: there it is told all that is logged while the request is in flight.
+   */
+  onLog?: (message: LogMessage) => void;
+  /** The least severe level to be told. Default: the connection's, or `info` when there is an `onLog`. */
+  logLevel?: LoggingLevel;
+}
+
+/** Options of a connection. */
+export interface ConnectOptions {
+  /** Who we say we are. */
+  clientInfo?: Implementation;
+  /** `auto` finds out; the others skip that and fail where they do not fit. Default `auto`. */
+  era?: "auto" | Era;
+  /** Gives up connecting; `connect` rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Milliseconds to connect in, from start to ready. Default 60,000. */
+  connectTimeout?: number;
+  /**
+   * Milliseconds that a server process may leave the first question of a modern client unanswered before it
+   * is asked again as a legacy server. They count from its first output; while it is wholly silent it has
+   * three times as long, for it may still be starting. Default 3,000.
+   */
+  probeTimeout?: number;
+  /** Milliseconds that a request may go without an answer or progress. Default 60,000. */
+  timeout?: number;
+  /** Milliseconds that a request may take in all. Default 600,000. */
+  maxTimeout?: number;
+  /** Milliseconds that a server has for each step of closing: by itself, by SIGTERM, by SIGKILL. Default 2,000. */
+  closeTimeout?: number;
+  /** The least severe level of log messages to ask for. Default: `info` when there is an `onLog`, else none. */
+  logLevel?: LoggingLevel;
+  /** Is told each log message of the server. */
+  onLog?: (message: LogMessage) => void;
+  /** Is told each line that a server process writes to stderr, free of control characters. */
+  onStderr?: (line: string) => void;
+  /** Is told each line on a server process's stdout that is no MCP message; it is passed over. */
+  onStrayOutput?: (line: string) => void;
+  /** Bytes (on stdio: characters) of one message from the server. Default 16 MiB. */
+  maxMessageBytes?: number;
+  /** Bytes that may wait for a server process to read them. Default 64 MiB. */
+  maxQueuedBytes?: number;
+  /** Pages of one list. Default 1,000. */
+  maxPages?: number;
+  /** HTTP connections at a time. Default 256. */
+  maxConnections?: number;
+}
+
+type Optional = "signal" | "logLevel" | "onLog" | "onStderr" | "onStrayOutput";
+
+/** Options with every choice made. */
+export type Settings = Required<Omit<ConnectOptions, Optional>> & Pick<ConnectOptions, Optional>;
+
+const DEFAULTS: Settings = {
+  clientInfo: { name: "patchbay", version: "0.1.0" },
+  era: "auto",
+  connectTimeout: 60_000,
+  probeTimeout: 3_000,
+  timeout: 60_000,
+  maxTimeout: 600_000,
+  closeTimeout: 2_000,
+  maxMessageBytes: 16 * 1024 * 1024,
+  maxQueuedBytes: 64 * 1024 * 1024,
+  maxPages: 1_000,
+  maxConnections: 256,
+};
+
+/** Fills in what was not chosen. */
+export function settingsOf(options: ConnectOptions): Settings {
+  const chosen = Object.entries(options).filter(([, value]) => value !== undefined);
+  const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(chosen) };
+  if (settings.onLog !== undefined) settings.logLevel ??= "info";
+  return settings;
+}

@@ -1,0 +1,57 @@
+/** A client's end of a Channel: all requests share it, and ids tell their answers apart. */
+
+import { type Channel, parseMessage, writeNotification } from "@patchbay/core";
+import type { Receiver, RequestHead, Transport } from "./transport.ts";
+
+/** What differs between the channels. */
+export interface ChannelKind {
+  /** The server, as errors name it. */
+  serverName: string;
+  probeExpired: () => Promise<void>;
+  evidence: () => string;
+  /** Is told a line that is no message, or no message to us. */
+  onStray: (text: string) => void;
+  /** A message has come in: the server is one. */
+  onFirstMessage: () => void;
+}
+
+/** Makes a transport of a channel. */
+export function channelTransport(channel: Channel, kind: ChannelKind): Transport {
+  return {
+    serverName: kind.serverName,
+    probeExpired: kind.probeExpired,
+    evidence: kind.evidence,
+
+    listen(receiver: Receiver) {
+      let heard = false;
+      channel.listen(
+        (text) => {
+          const message = parseMessage(text);
+          const taken = receiver.onMessage(message);
+          if (message.kind === "invalid") {
+            if (!taken) kind.onStray(text);
+          } else if (!heard) {
+            heard = true;
+            kind.onFirstMessage();
+          }
+        },
+        (cause) => receiver.onClose(cause),
+      );
+    },
+
+    send(text: string, _request: RequestHead) {
+      channel.send(text);
+    },
+
+    async post(text: string) {
+      channel.send(text);
+    },
+
+    cancel(requestId: number, reason: string) {
+      channel.send(writeNotification("notifications/cancelled", { requestId, reason }));
+    },
+
+    adopt() {},
+    close: () => channel.close(),
+  };
+}

@@ -1,0 +1,48 @@
+/** What a transport does for a client: it carries requests out, and brings back what belongs to each. */
+
+import type { InvalidMessage, Message, Revision } from "@patchbay/core";
+
+/** What a transport must know of a request besides its text. */
+export interface RequestHead {
+  id: number;
+  method: string;
+  /** The tool, prompt or resource that is asked for, where the method has one. */
+  name: string | undefined;
+}
+
+/** Who is told what a transport brings. */
+export interface Receiver {
+  /**
+   * A message came in.
+   *
+   * @param requestId the request on whose own stream it came, where each has one
+   * @returns false when it belongs to nothing
+   */
+  onMessage(message: Message | InvalidMessage, requestId?: number): boolean;
+  /** A request can get no answer any more. */
+  onFailure(requestId: number, error: Error): void;
+  /** The connection has ended; called once, last. */
+  onClose(cause?: Error): void;
+}
+
+/** One connection to one server. */
+export interface Transport {
+  /** The server, as errors name it. */
+  readonly serverName: string;
+  /** Starts to deliver; called once, before anything is sent. */
+  listen(receiver: Receiver): void;
+  /** Sends a request. What becomes of it is told to the receiver. */
+  send(text: string, request: RequestHead): void;
+  /** Sends a notification or a response; resolves when the server has it. */
+  post(text: string): Promise<void>;
+  /** Tells the server that an answer is no longer wanted. */
+  cancel(requestId: number, reason: string): void;
+  /** The revision is agreed. On HTTP it says how each request looks. */
+  adopt(revision: Revision): void;
+  /** Resolves when the first question of a modern client has been left unanswered too long; never on HTTP. */
+  probeExpired(): Promise<void>;
+  /** What the server left behind that may explain a failure, as sentences; empty when there is nothing. */
+  evidence(): string;
+  /** Ends the connection; resolves when nothing of it is left. */
+  close(): Promise<void>;
+}
