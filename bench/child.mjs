@@ -1,0 +1,76 @@
+/** The contenders' processes: started on the server's core, and ended whatever happens to us. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { ContenderError } from "./closed-loop.mjs";
+import { nodeOnServerCore } from "./machine.mjs";
+
+const here = import.meta.dirname;
+const END_MS = 2_000;
+const running = new Set();
+
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+for (const [signal, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+]) {
+  process.on(signal, () => process.exit(code));
+}
+
+export class Child {
+  #process;
+  #stderr = "";
+  #gone;
+
+  /**
+   * @param {string[]} serve a file under bench/, and its arguments
+   * @param {string[]} nodeOptions
+   */
+  constructor([file, ...args], nodeOptions = []) {
+    const [command, commandArgs] = nodeOnServerCore([...nodeOptions, join(here, file), ...args]);
+    const child = spawn(command, commandArgs, {
+      cwd: here,
+      env: { ...process.env, NODE_ENV: "production" },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    running.add(child);
+    this.#process = child;
+    this.#gone = once(child, "close").finally(() => running.delete(child));
+    this.#gone.catch(() => {}); // what could not start is told by `untilGone`
+    child.stdin.on("error", () => {}); // it ended: told by `untilGone`
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      this.#stderr = (this.#stderr + text).slice(-2_000);
+    });
+  }
+
+  get pid() {
+    return this.#process.pid;
+  }
+
+  get stdin() {
+    return this.#process.stdin;
+  }
+
+  get stdout() {
+    return this.#process.stdout;
+  }
+
+  /** Rejects when the process ends, with its last words. */
+  async untilGone() {
+    const [code, signal] = await this.#gone;
+    const words = this.#stderr.trim().split("\n").slice(-5).join(" | ");
+    throw new ContenderError(`ended (${signal ?? `exit code ${code}`})${words ? `: ${words}` : ""}`);
+  }
+
+  /** Closes its stdin, at which it ends; kills it if it does not. */
+  async end() {
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), END_MS);
+    this.#process.stdin.end();
+    await this.#gone.catch(() => {});
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,59 @@
+/** The machine under the benchmark: its name, its cores, who runs on which, and what a process has used of them. */
+
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { arch, cpus, loadavg, platform } from "node:os";
+
+const CLOCK_TICKS = 100; // USER_HZ, the same on every Linux that Node supports
+
+/** Two cores that this process may use, when `taskset` can pin to them. */
+function pinnableCores() {
+  try {
+    const list = execFileSync("taskset", ["-cp", String(process.pid)], { encoding: "utf8" })
+      .split(":")
+      .pop();
+    const cores = list.split(",").flatMap((range) => {
+      const [from, to = from] = range.trim().split("-").map(Number);
+      return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+    });
+    return cores.length >= 2 ? { server: cores[0], load: cores[1] } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const cores = pinnableCores();
+
+/** Puts this process, all its threads, on the core of the load. */
+export function pinLoad() {
+  if (cores) execFileSync("taskset", ["-acp", String(cores.load), String(process.pid)], { stdio: "ignore" });
+}
+
+/** The command that runs Node on the core of the server. */
+export function nodeOnServerCore(args) {
+  return cores
+    ? ["taskset", ["-c", String(cores.server), process.execPath, ...args]]
+    : [process.execPath, args];
+}
+
+export function describeMachine() {
+  return {
+    cpu: `${cpus()[0]?.model.trim() ?? "unknown CPU"}, ${cpus().length} cores, ${platform()} ${arch()}`,
+    node: process.version,
+    pinning: cores
+      ? `server on core ${cores.server}, load on core ${cores.load}`
+      : "not pinned: it takes taskset and two cores",
+    loadAverage: Math.round(loadavg()[0] * 10) / 10,
+  };
+}
+
+/** Seconds of CPU that a process has used, its threads included; undefined where there is no /proc. */
+export function cpuSeconds(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS; // utime, stime
+  } catch {
+    return undefined;
+  }
+}
