@@ -28,9 +28,15 @@ const LOCK = at("packages", "cli", "dist", ".start-lock");
 /** A holder renews its lock this often; one that has not for ten times as long is gone. */
 const RENEW_MS = 2_000;
 
+/** Where the system has process groups, a step has one of its own. */
+const GROUPS = process.platform !== "win32";
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(`Patchbay needs Node.js 20.19 or later; this is ${process.versions.node}. See https://nodejs.org.`);
+  console.error(
+    `Patchbay needs Node.js 20.19 or later; this is ${process.versions.node}. See https://nodejs.org.`,
+  );
   process.exit(1);
 }
 
@@ -51,7 +57,12 @@ async function prepare(lock) {
     // Whoever has the development dependencies keeps them.
     const omit = hasDevelopmentDependencies() ? [] : ["--omit=dev"];
     const [command, args] = npm(["ci", ...omit, "--no-audit", "--no-fund"]);
-    await runStep(lock, command, args, "The installation failed. Look at npm's message above, then start again.");
+    await runStep(
+      lock,
+      command,
+      args,
+      "The installation failed. Look at npm's message above, then start again.",
+    );
     write(INSTALL_STAMP, lockfileDigest());
   }
   if (!isBuilt()) {
@@ -96,7 +107,9 @@ function readPackages(file) {
 }
 
 function lockfileDigest() {
-  return createHash("sha256").update(readFileSync(at("package-lock.json"))).digest("hex");
+  return createHash("sha256")
+    .update(readFileSync(at("package-lock.json")))
+    .digest("hex");
 }
 
 function isBuilt() {
@@ -120,7 +133,9 @@ function sourceDigest() {
   for (const name of packages()) {
     add("packages", name, "package.json");
     add("packages", name, "tsconfig.json");
-    const sources = readdirSync(at("packages", name, "src"), { recursive: true }).filter((file) => file.endsWith(".ts"));
+    const sources = readdirSync(at("packages", name, "src"), { recursive: true }).filter((file) =>
+      file.endsWith(".ts"),
+    );
     for (const file of sources.sort()) add("packages", name, "src", file);
   }
   return hash.digest("hex");
@@ -139,31 +154,16 @@ function npm(args) {
   return process.platform === "win32" ? ["cmd.exe", ["/d", "/s", "/c", "npm", ...args]] : ["npm", args];
 }
 
-/** Runs a child to its end, its output on our stderr. An interrupt ends it first. */
+/** Runs a child to its end, its output on our stderr. */
 async function runStep(lock, command, args, failure) {
-  const child = spawn(command, args, { cwd: ROOT, stdio: ["ignore", 2, 2] });
-  lock.child(child.pid);
-  let interrupted;
-  const stop = (signal) => {
-    interrupted = signal;
-    child.kill(signal);
-  };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
-  try {
-    const code = await new Promise((resolve, reject) => {
-      child.once("error", (error) => reject(new Error(`${failure} (${command}: ${error.message})`)));
-      child.once("exit", resolve);
-    });
-    if (interrupted === undefined && code !== 0) throw new Error(failure);
-  } finally {
-    process.off("SIGINT", stop);
-    process.off("SIGTERM", stop);
-  }
-  if (interrupted !== undefined) {
-    lock.release();
-    process.exit(interrupted === "SIGINT" ? 130 : 143);
-  }
+  const child = spawn(command, args, { cwd: ROOT, stdio: ["ignore", 2, 2], detached: GROUPS });
+  if (child.pid !== undefined) lock.holdFor(child.pid);
+  const code = await new Promise((resolve, reject) => {
+    child.once("error", (error) => reject(new Error(`${failure} (${command}: ${error.message})`)));
+    child.once("exit", resolve);
+  });
+  lock.checkInterrupted();
+  if (code !== 0) throw new Error(failure);
 }
 
 /** One start at a time installs and builds; the others wait. A lock whose holder is gone is taken over. */
@@ -179,16 +179,34 @@ async function withLock(work) {
     told = true;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  let child;
+  let interrupted;
   const lock = {
-    child: (pid) => writeFileSync(LOCK, `${process.pid} ${pid}`),
-    release: () => rmSync(LOCK, { force: true }),
+    holdFor(pid) {
+      child = pid;
+      writeFileSync(LOCK, `${process.pid} ${pid}`);
+    },
+    checkInterrupted() {
+      child = undefined;
+      if (interrupted === undefined) return;
+      rmSync(LOCK, { force: true });
+      process.exit(EXIT_CODES[interrupted]);
+    },
   };
+  // The child is ended first, and waited for: nothing may write after the lock is free.
+  const stop = (signal) => {
+    interrupted = signal;
+    if (child === undefined) lock.checkInterrupted();
+    else if (isAlive(child)) signalAll(child, signal);
+  };
+  for (const signal of Object.keys(EXIT_CODES)) process.on(signal, stop);
   const renew = setInterval(() => touch(LOCK), RENEW_MS);
   try {
     await work(lock);
   } finally {
     clearInterval(renew);
-    lock.release();
+    for (const signal of Object.keys(EXIT_CODES)) process.off(signal, stop);
+    rmSync(LOCK, { force: true });
   }
 }
 
@@ -234,12 +252,23 @@ function takeOver() {
   }
 }
 
+/** True when the process lives, or a process that it started in its group. */
 function isAlive(pid) {
   try {
-    process.kill(pid, 0);
+    signalAll(pid, 0);
     return true;
   } catch (thrown) {
     return thrown.code === "EPERM";
+  }
+}
+
+/** Signals a process and all of its group. */
+function signalAll(pid, signal) {
+  try {
+    process.kill(GROUPS ? -pid : pid, signal);
+  } catch (thrown) {
+    if (thrown.code !== "ESRCH") throw thrown;
+    if (GROUPS) process.kill(pid, signal);
   }
 }
 

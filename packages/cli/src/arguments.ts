@@ -102,14 +102,17 @@ function convertAll(key: string, texts: string[], schema: unknown, root: JsonSch
     if (Array.isArray(only)) return only;
     return texts.map((text) => convert(key, text, items, root));
   }
-  if (texts.length > 1) throw usage(`The argument "${key}" is given ${texts.length} times, and takes one value.`);
+  if (texts.length > 1)
+    throw usage(`The argument "${key}" is given ${texts.length} times, and takes one value.`);
   return convert(key, texts[0] as string, schema, root);
 }
 
 function convert(key: string, text: string, schema: unknown, root: JsonSchema): JsonValue {
   const { types, choices } = expectation(schema, root);
   if (choices !== undefined) {
-    const chosen = choices.find((choice) => text === (typeof choice === "string" ? choice : JSON.stringify(choice)));
+    const chosen = choices.find(
+      (choice) => text === (typeof choice === "string" ? choice : JSON.stringify(choice)),
+    );
     if (chosen !== undefined) return chosen;
     const names = choices.map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice)));
     throw usage(`${key}: "${text}" is none of ${names.join(", ")}.`, nearest(text, names));
@@ -117,7 +120,10 @@ function convert(key: string, text: string, schema: unknown, root: JsonSchema): 
   if (types.size === 0) return parsed(text) ?? text;
   if ((types.has("number") || types.has("integer")) && NUMBER.test(text)) {
     const value = Number(text);
-    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(text))) {
+    if (
+      !Number.isFinite(value) ||
+      (Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?\d+$/.test(text))
+    ) {
       throw usage(`${key}: ${text} is larger than a JSON number can hold exactly.`);
     }
     if (types.has("number") || Number.isInteger(value)) return value;
@@ -169,7 +175,8 @@ function expectation(schema: unknown, root: JsonSchema, depth = 0): Expectation 
     found.items ??= one.items;
   }
   // A union of constants is an enumeration; one open member makes it an open set.
-  if (inner.every((one) => one.choices !== undefined)) found.choices ??= inner.flatMap((one) => one.choices ?? []);
+  if (inner.every((one) => one.choices !== undefined))
+    found.choices ??= inner.flatMap((one) => one.choices ?? []);
   return found;
 }
 

@@ -38,7 +38,9 @@ Exit codes: 0 fine, 1 the tool or the question failed, 2 wrong usage, 3 could no
  */
 export function createProgram(perform: (work: Work) => Promise<void>): Command {
   const program = new Command("patchbay")
-    .description("The Model Context Protocol in one command: serve servers, look at them, call them, ask a model that uses them.")
+    .description(
+      "The Model Context Protocol in one command: serve servers, look at them, call them, ask a model that uses them.",
+    )
     .version(VERSION, "-V, --version")
     .helpCommand("help [command]", "show help for a command")
     .addHelpText(
@@ -59,13 +61,18 @@ ${EXIT_CODES}`,
       .usage(usage)
       .addOption(new Option("--json", "print one JSON value on stdout, for errors too"))
       .addOption(new Option("-v, --verbose", "show also what servers log and write to stderr"));
-    return command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  ${line}\n`).join("")}${more}`);
+    return command.addHelpText(
+      "after",
+      `\nExamples:\n${examples.map((line) => `  ${line}\n`).join("")}${more}`,
+    );
   };
   /** The options of a command that speaks to servers. */
   const client = (command: Command): Command =>
     command
       .option("--config <file>", "read this configuration instead of mcp.json")
-      .addOption(new Option("--timeout <ms>", "milliseconds that a request may take").argParser(milliseconds));
+      .addOption(
+        new Option("--timeout <ms>", "milliseconds that a request may take").argParser(milliseconds),
+      );
   const agent = (command: Command): Command =>
     client(command).option("-s, --server <target>", "a server to use; may be repeated", collect);
 
@@ -98,7 +105,11 @@ ${EXIT_CODES}`,
         name,
         what,
         "<target> [options]",
-        [`patchbay ${name} everything`, `patchbay ${name} http://127.0.0.1:3000/mcp --json`, `patchbay ${name} -- node server.js`],
+        [
+          `patchbay ${name} everything`,
+          `patchbay ${name} http://127.0.0.1:3000/mcp --json`,
+          `patchbay ${name} -- node server.js`,
+        ],
         TARGETS,
       ),
     )
@@ -137,7 +148,10 @@ ${EXIT_CODES}`,
       "read",
       "read a resource",
       "<target> <uri> [options]",
-      ["patchbay read everything demo://text", "patchbay read http://127.0.0.1:3000/mcp file:///logo.png > logo.png"],
+      [
+        "patchbay read everything demo://text",
+        "patchbay read http://127.0.0.1:3000/mcp file:///logo.png > logo.png",
+      ],
       `
 Text is freed of control characters; --json gives it exactly. Bytes are written as they are, but not to a terminal.
 ${TARGETS}`,
@@ -180,7 +194,9 @@ ${MODELS}`,
   )
     .argument("<question...>")
     .action((words: string[], options) =>
-      perform(async (context) => (await import("./commands/ask.ts")).ask(words.join(" ").trim(), options, context)),
+      perform(async (context) =>
+        (await import("./commands/ask.ts")).ask(words.join(" ").trim(), options, context),
+      ),
     );
 
   agent(
@@ -188,13 +204,19 @@ ${MODELS}`,
       "chat",
       "a conversation: questions that know of those before",
       "[options]",
-      ["patchbay chat", "patchbay chat --server calculator --server http://127.0.0.1:3000/mcp", `printf '1+1\\n2+2\\n' | patchbay chat`],
+      [
+        "patchbay chat",
+        "patchbay chat --server calculator --server http://127.0.0.1:3000/mcp",
+        `printf '1+1\\n2+2\\n' | patchbay chat`,
+      ],
       `
 exit, quit or Ctrl-D ends it. A turn that fails does not.
 ${SERVERS}
 ${MODELS}`,
     ),
-  ).action((options) => perform(async (context) => (await import("./commands/chat.ts")).chat(options, context)));
+  ).action((options) =>
+    perform(async (context) => (await import("./commands/chat.ts")).chat(options, context)),
+  );
 
   agent(
     add(
@@ -206,7 +228,9 @@ ${MODELS}`,
 Keys are said to be set or not, never shown. No model is called. Exit 1 when something needs doing.
 ${SERVERS}`,
     ),
-  ).action((options) => perform(async (context) => (await import("./commands/doctor.ts")).doctor(options, context)));
+  ).action((options) =>
+    perform(async (context) => (await import("./commands/doctor.ts")).doctor(options, context)),
+  );
 
   return program;
 }

@@ -37,7 +37,7 @@ export async function main(argv: string[]): Promise<never> {
     await program.parseAsync(words.map(asQuestion), { from: "user" });
   } catch (thrown) {
     if (stop.signal.aborted) exitCode = stopped(stop.signal.reason, output);
-    else if (thrown instanceof CommanderError) exitCode = wrongUsage(thrown, program, output);
+    else if (thrown instanceof CommanderError) exitCode = wrongUsage(thrown, words, program, output);
     else exitCode = output.thrown(thrown);
   }
   interruption.dispose();
@@ -84,13 +84,16 @@ function quiet(command: Command): void {
   for (const inner of command.commands) quiet(inner);
 }
 
-function wrongUsage(error: CommanderError, program: Command, output: Output): number {
+function wrongUsage(error: CommanderError, words: string[], program: Command, output: Output): number {
   if (error.exitCode === 0) return ExitCode.ok;
   if (error.code === "commander.help") return ExitCode.usage;
-  const [message = "", suggestion] = error.message.replace(/^error: /, "").split(/\n?\(Did you mean (?:one of )?(.*)\?\)/);
+  const [message = "", suggestion] = error.message
+    .replace(/^error: /, "")
+    .split(/\n?\(Did you mean (?:one of )?(.*)\?\)/);
   output.failure(usage(`${message.trim()}.`, suggestion));
-  const name = process.argv.slice(2).find((word) => program.commands.some((command) => command.name() === word));
-  if (!output.json) output.note(`"patchbay ${name === undefined ? "" : `${name} `}--help" shows what there is.`);
+  const name = words.find((word) => program.commands.some((command) => command.name() === word));
+  if (!output.json)
+    output.note(`"patchbay ${name === undefined ? "" : `${name} `}--help" shows what there is.`);
   return ExitCode.usage;
 }
 

@@ -11,7 +11,9 @@ import { usage } from "./failure.ts";
 /** A server by its name, and how it is reached. */
 export interface Target {
   name: string;
-  to: { command: string; args?: string[]; env?: Record<string, string>; cwd?: string } | { url: string; headers?: Record<string, string> };
+  to:
+    | { command: string; args?: string[]; env?: Record<string, string>; cwd?: string }
+    | { url: string; headers?: Record<string, string> };
   /** Milliseconds for one request, where the configuration says so. */
   timeout?: number;
 }
@@ -22,7 +24,11 @@ export interface Target {
  *
  * @throws Failure (usage) that lists the names and suggests the nearest
  */
-export async function findTarget(name: string | undefined, options: ServerOptions, context: Context): Promise<Target> {
+export async function findTarget(
+  name: string | undefined,
+  options: ServerOptions,
+  context: Context,
+): Promise<Target> {
   if (context.command !== undefined) return started(context.command);
   if (name !== undefined && isUrl(name)) return { name, to: { url: name } };
   const config = await loadConfig(options, context);
@@ -34,13 +40,24 @@ export async function findTarget(name: string | undefined, options: ServerOption
  * The servers that a question may use: those named, else the one after `--`, else all of the configuration,
  * else the calculator and the weather.
  */
-export async function findTargets(names: string[], options: ServerOptions, context: Context): Promise<Target[]> {
+export async function findTargets(
+  names: string[],
+  options: ServerOptions,
+  context: Context,
+): Promise<Target[]> {
   const extra = context.command === undefined ? [] : [started(context.command)];
   if (names.length === 0 && extra.length > 0) return extra;
   const config = await loadConfig(options, context);
   const wanted = names.length > 0 ? names : config.names.length > 0 ? config.names : DEFAULT_SERVERS;
-  const targets = [...new Set(wanted)].map((name) => (isUrl(name) ? { name, to: { url: name } } : named(name, config)));
+  const targets = [...new Set(wanted)].map((name) =>
+    isUrl(name) ? { name, to: { url: name } } : named(name, config),
+  );
   return [...targets, ...extra];
+}
+
+/** Takes the server's name off the front of a command's words, unless the server comes after `--`. */
+export function splitServer(words: string[], context: Context): [server: string | undefined, rest: string[]] {
+  return context.command === undefined ? [words[0], words.slice(1)] : [undefined, words];
 }
 
 /** What answers a question where nothing else is configured. */
@@ -60,14 +77,22 @@ function named(name: string, config: Config): Target {
   }
   if (builtinNames.includes(name)) return { name, to: builtin(name) };
   if (existsSync(name)) {
-    throw usage(`"${name}" is a file. To start it as a server, write the command after --, such as: -- node ${name}`);
+    throw usage(
+      `"${name}" is a file. To start it as a server, write the command after --, such as: -- node ${name}`,
+    );
   }
-  throw usage(`There is no server "${name}". ${choices(config)}`, nearest(name, [...config.names, ...builtinNames]));
+  throw usage(
+    `There is no server "${name}". ${choices(config)}`,
+    nearest(name, [...config.names, ...builtinNames]),
+  );
 }
 
 /** A built-in runs in a process of its own, as any other server would. */
 function builtin(name: string): Target["to"] {
-  return { command: process.execPath, args: [fileURLToPath(new URL("./main.js", import.meta.url)), "serve", name, "--stdio"] };
+  return {
+    command: process.execPath,
+    args: [fileURLToPath(new URL("./main.js", import.meta.url)), "serve", name, "--stdio"],
+  };
 }
 
 function started([command, ...args]: string[]): Target {

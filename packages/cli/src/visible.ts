@@ -21,8 +21,9 @@ export function visibleJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, null, indent) ?? "null";
   return json.replace(INVISIBLE, (characters) =>
     // By UTF-16 unit, as JSON spells them. JSON.stringify's own line breaks are no part of the class.
-    Array.from({ length: characters.length }, (_, index) =>
-      `\\u${characters.charCodeAt(index).toString(16).padStart(4, "0")}`,
+    Array.from(
+      { length: characters.length },
+      (_, index) => `\\u${characters.charCodeAt(index).toString(16).padStart(4, "0")}`,
     ).join(""),
   );
 }

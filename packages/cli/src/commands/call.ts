@@ -7,6 +7,7 @@ import { describeBlock } from "../content.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { ExitCode, failed, usage } from "../failure.ts";
 import { duration } from "../output.ts";
+import { splitServer } from "../targets.ts";
 
 export interface CallOptions extends ServerOptions {
   /** The arguments as one JSON object: sent as they are. */
@@ -14,13 +15,13 @@ export interface CallOptions extends ServerOptions {
 }
 
 export async function call(words: string[], options: CallOptions, context: Context): Promise<number> {
-  const [server, toolName, ...pairs] = context.command === undefined ? words : [undefined, ...words];
+  const [server, [toolName, ...pairs]] = splitServer(words, context);
   const given = options.args === undefined ? undefined : readArgumentsJson(options.args);
   if (given !== undefined && pairs.length > 0) throw usage("Give key=value or --args, not both.");
 
   return withServer(server, options, context, async ({ client, target, request }) => {
     const { output } = context;
-    const tools = client.capabilities.tools === undefined ? [] : await client.listTools(request);
+    const tools = await client.listTools(request);
     const tool = findTool(toolName, tools, target.name);
     const args = given ?? readArguments(pairs, tool.inputSchema);
     const began = performance.now();

@@ -2,27 +2,36 @@
 
 import type { Prompt, Resource, ResourceTemplate, Tool } from "@patchbay/core";
 import { signature } from "../arguments.ts";
-import { type Connection, withServer } from "../connection.ts";
+import { withServer } from "../connection.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import type { Output } from "../output.ts";
 import { visible, visibleLine } from "../visible.ts";
 
-export async function tools(name: string | undefined, options: ServerOptions, context: Context): Promise<void> {
+export async function tools(
+  name: string | undefined,
+  options: ServerOptions,
+  context: Context,
+): Promise<void> {
   await withServer(name, options, context, async ({ client, target, request }) => {
     const { output } = context;
-    const found = client.capabilities.tools === undefined ? [] : await client.listTools(request);
+    const found = await client.listTools(request);
     if (output.json) output.value({ tools: found });
     else if (found.length === 0) output.note(`${target.name} offers no tools.`);
     else for (const tool of found) showTool(tool, output);
   });
 }
 
-export async function resources(name: string | undefined, options: ServerOptions, context: Context): Promise<void> {
+export async function resources(
+  name: string | undefined,
+  options: ServerOptions,
+  context: Context,
+): Promise<void> {
   await withServer(name, options, context, async ({ client, target, request }) => {
     const { output } = context;
-    const offers = client.capabilities.resources !== undefined;
-    const found = offers ? await client.listResources(request) : [];
-    const templates = offers ? await client.listResourceTemplates(request) : [];
+    const [found, templates] = await Promise.all([
+      client.listResources(request),
+      client.listResourceTemplates(request),
+    ]);
     if (output.json) output.value({ resources: found, resourceTemplates: templates });
     else if (found.length + templates.length === 0) output.note(`${target.name} offers no resources.`);
     else {
@@ -32,18 +41,18 @@ export async function resources(name: string | undefined, options: ServerOptions
   });
 }
 
-export async function prompts(name: string | undefined, options: ServerOptions, context: Context): Promise<void> {
-  await withServer(name, options, context, async ({ target, ...connection }) => {
+export async function prompts(
+  name: string | undefined,
+  options: ServerOptions,
+  context: Context,
+): Promise<void> {
+  await withServer(name, options, context, async ({ client, target, request }) => {
     const { output } = context;
-    const found = await listPrompts(connection);
+    const found = await client.listPrompts(request);
     if (output.json) output.value({ prompts: found });
     else if (found.length === 0) output.note(`${target.name} offers no prompts.`);
     else for (const prompt of found) showPrompt(prompt, output);
   });
-}
-
-export async function listPrompts({ client, request }: Pick<Connection, "client" | "request">): Promise<Prompt[]> {
-  return client.capabilities.prompts === undefined ? [] : await client.listPrompts(request);
 }
 
 function showTool(tool: Tool, output: Output): void {
@@ -56,7 +65,9 @@ function showResource(uri: string, resource: Resource | ResourceTemplate, output
 }
 
 function showPrompt(prompt: Prompt, output: Output): void {
-  const takes = (prompt.arguments ?? []).map(({ name, required }) => (required ? `${name}=<text>` : `[${name}=<text>]`));
+  const takes = (prompt.arguments ?? []).map(({ name, required }) =>
+    required ? `${name}=<text>` : `[${name}=<text>]`,
+  );
   showEntry(prompt.name, takes.join(" "), prompt.description ?? prompt.title, output);
 }
 

@@ -6,9 +6,10 @@ import { describeContents } from "../content.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { usage } from "../failure.ts";
 import type { Output } from "../output.ts";
+import { splitServer } from "../targets.ts";
 
 export async function read(words: string[], options: ServerOptions, context: Context): Promise<void> {
-  const [server, uri, ...rest] = context.command === undefined ? words : [undefined, ...words];
+  const [server, [uri, ...rest]] = splitServer(words, context);
   if (rest.length > 0) throw usage(`"${rest[0]}" is one word too many: read takes one URI.`);
   await withServer(server, options, context, async ({ client, target, request }) => {
     if (uri === undefined) throw usage(`Which resource? "patchbay resources ${target.name}" lists them.`);

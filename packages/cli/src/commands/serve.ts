@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest } from "@patchbay/core";
-import { McpServer } from "@patchbay/server";
+import type { McpServer } from "@patchbay/server";
 import { builtins } from "@patchbay/servers";
 import type { Context } from "../context.ts";
 import { failed, usage } from "../failure.ts";
@@ -21,7 +21,8 @@ const DEFAULT_PORT = 3000;
 
 /** Resolves when the client hangs up (stdio), or when it is told to stop. */
 export async function serve(name: string, options: ServeOptions, context: Context): Promise<void> {
-  if (options.stdio === true && options.http !== undefined) throw usage("Serve over --stdio or --http, not both.");
+  if (options.stdio === true && options.http !== undefined)
+    throw usage("Serve over --stdio or --http, not both.");
   const port = options.http === undefined ? undefined : portOf(options.http);
   const server = await load(name);
   if (port === undefined) await overStdio(name, server, context);
@@ -45,7 +46,9 @@ async function overHttp(
   const place = { port, ...(host === undefined ? {} : { host }), ...(path === undefined ? {} : { path }) };
   const running = await serveHttp(server, place).catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === "EADDRINUSE") {
-      throw failed(`Port ${port} is taken. Choose another, such as --http ${port + 1}, or --http 0 for any free one.`);
+      throw failed(
+        `Port ${port} is taken. Choose another, such as --http ${port + 1}, or --http 0 for any free one.`,
+      );
     }
     throw thrown;
   });
@@ -59,7 +62,9 @@ function portOf(given: string | true): number {
   if (given === true) return DEFAULT_PORT;
   const port = Number(given);
   if (/^\d+$/.test(given) && port <= 65_535) return port;
-  throw usage(`--http takes a port from 0 to 65535, not "${given}". The server comes first: patchbay serve <name> --http.`);
+  throw usage(
+    `--http takes a port from 0 to 65535, not "${given}". The server comes first: patchbay serve <name> --http.`,
+  );
 }
 
 async function load(name: string): Promise<McpServer> {
@@ -80,11 +85,17 @@ async function load(name: string): Promise<McpServer> {
   } catch (thrown) {
     throw failed(`${name} could not be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
-  const servers = new Set(Object.values(exported).filter((value) => value instanceof McpServer));
+  const servers = new Set(Object.values(exported).filter(isServer));
   const [only] = servers;
   if (only !== undefined && servers.size === 1) return only;
   const found = servers.size === 0 ? "exports no McpServer" : `exports ${servers.size} servers`;
   throw usage(`${name} ${found}. Export one: export const server = new McpServer({ name, version }).`);
+}
+
+/** By its methods: a module may bring its own copy of the package. */
+function isServer(value: unknown): value is McpServer {
+  const { serve, handle, tool } = (value ?? {}) as Partial<McpServer>;
+  return [serve, handle, tool].every((method) => typeof method === "function");
 }
 
 function isModule(name: string): boolean {

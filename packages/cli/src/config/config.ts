@@ -77,7 +77,9 @@ function parse(text: string, shown: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (thrown) {
-    throw usage(`${shown}: not JSON: ${(thrown as Error).message}. Comments and trailing commas are not allowed.`);
+    throw usage(
+      `${shown}: not JSON: ${(thrown as Error).message}. Comments and trailing commas are not allowed.`,
+    );
   }
 }
 

@@ -26,7 +26,8 @@ function expandAt(value: unknown, place: string, environment: NodeJS.ProcessEnv)
       );
     });
   }
-  if (Array.isArray(value)) return value.map((item, index) => expandAt(item, `${place}[${index}]`, environment));
+  if (Array.isArray(value))
+    return value.map((item, index) => expandAt(item, `${place}[${index}]`, environment));
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [key, expandAt(inner, `${place}.${key}`, environment)]),
