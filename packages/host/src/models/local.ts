@@ -1,0 +1,75 @@
+/** Looks for a local OpenAI-compatible server: Ollama, LM Studio, llama.cpp. */
+
+import { isObject, parseJson } from "@patchbay/core";
+
+export interface LocalServer {
+  title: string;
+  /** `http://127.0.0.1:11434/v1` */
+  baseUrl: string;
+}
+
+export interface LocalModels extends LocalServer {
+  /** The models that can hold a conversation, as the server names them; at least one. */
+  models: string[];
+}
+
+/** Where such servers listen by default, in the order of preference. */
+export const LOCAL_SERVERS: readonly LocalServer[] = [
+  { title: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" },
+  { title: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
+  { title: "llama.cpp", baseUrl: "http://127.0.0.1:8080/v1" },
+];
+
+const PROBE_TIMEOUT_MS = 300;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const NOT_FOR_CHAT = /embed|rerank|whisper|\btts\b|\bbge\b|minilm|clip|moderation/i;
+
+/** Asks all of them at once, for 300 ms at most; the servers that answered as such a server does. */
+export async function findLocalModels(
+  servers: readonly LocalServer[] = LOCAL_SERVERS,
+): Promise<LocalModels[]> {
+  const found = await Promise.all(servers.map(probe));
+  return found.filter((server) => server !== undefined);
+}
+
+async function probe(server: LocalServer): Promise<LocalModels | undefined> {
+  try {
+    const response = await fetch(`${server.baseUrl}/models`, {
+      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+      redirect: "error",
+      headers: { accept: "application/json" },
+    });
+    if (response.status !== 200 || response.body === null) {
+      await response.body?.cancel();
+      return undefined;
+    }
+    const models = modelsIn(parseJson(await readAtMost(response.body, MAX_ANSWER_BYTES)));
+    return models.length === 0 ? undefined : { ...server, models };
+  } catch {
+    // Nobody there, too slow, or something else listens on that port: all the same here.
+    return undefined;
+  }
+}
+
+async function readAtMost(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > limit) throw new RangeError("too large for a list of models");
+    text += decoder.decode(piece, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The ids in `{object: "list", data: [{id}]}`; none when the answer has another shape. */
+function modelsIn(answer: unknown): string[] {
+  if (!isObject(answer) || answer.object !== "list" || !Array.isArray(answer.data)) return [];
+  return answer.data
+    .map((model) => (isObject(model) ? model.id : undefined))
+    .filter(
+      (id): id is string =>
+        typeof id === "string" && /^[\x21-\x7e]{1,256}$/.test(id) && !NOT_FOR_CHAT.test(id),
+    );
+}

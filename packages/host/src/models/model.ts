@@ -1,0 +1,39 @@
+/** What the loop needs of a model, be it a language model or the rule planner. */
+
+import type { AIMessage, BaseMessage } from "@langchain/core/messages";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import type { ProviderName } from "../settings.ts";
+import type { OfferedTool } from "../tools/catalog.ts";
+
+export interface ModelRequest {
+  system: string;
+  /** The conversation so far; the last is the user's question or tools' results. */
+  messages: readonly BaseMessage[];
+  tools: readonly OfferedTool[];
+  /** The same tools as LangChain binds them. */
+  bound: StructuredToolInterface[];
+  signal: AbortSignal;
+  /** Called with each piece of text as it comes. */
+  onText: (text: string) => void;
+}
+
+export interface ModelReply {
+  /** Text, tool calls, or both. */
+  message: AIMessage;
+  /** False when the text is no answer but says why there is none. */
+  ok: boolean;
+}
+
+export interface Model {
+  readonly provider: ProviderName;
+  /** The provider's id of the model. */
+  readonly name: string;
+  /** How it is named in all output: `OpenAI gpt-4.1-mini`, `rule planner (not an AI model)`. */
+  readonly label: string;
+  /**
+   * One step of the loop.
+   *
+   * @throws HostError `model` or `configuration`: one sentence, without the provider's text
+   */
+  reply(request: ModelRequest): Promise<ModelReply>;
+}

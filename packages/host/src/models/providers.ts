@@ -1,0 +1,98 @@
+/** The providers: how each is named, where it is, what it takes, and how its LangChain package is loaded. */
+
+import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import type { KeyedProvider, ModelSettings } from "../settings.ts";
+
+export interface Provider {
+  title: string;
+  defaultModel: string;
+  baseUrl: string;
+  /** Whether a model takes a temperature; a newer one that does not answers 400. */
+  takesTemperature(model: string): boolean;
+  /** The package comes with the first question, not with the program. */
+  load(settings: ProviderSettings): Promise<BaseChatModel>;
+}
+
+/** Settings with nothing left to decide. */
+export interface ProviderSettings extends Omit<ModelSettings, "provider" | "model" | "baseUrl"> {
+  model: string;
+  baseUrl: string;
+}
+
+/** What an OpenAI-compatible server without keys is sent, for the package insists on one. */
+const NO_KEY = "none";
+
+export const PROVIDERS: Record<KeyedProvider | "local", Provider> = {
+  openai: {
+    title: "OpenAI",
+    defaultModel: "gpt-4.1-mini",
+    baseUrl: "https://api.openai.com/v1",
+    takesTemperature: (model) => !/^(o\d|gpt-([5-9]|\d\d)(?!-chat))/.test(model),
+    load: loadOpenAI,
+  },
+  deepseek: {
+    title: "DeepSeek",
+    defaultModel: "deepseek-chat",
+    baseUrl: "https://api.deepseek.com",
+    takesTemperature: () => true,
+    load: async (settings) => {
+      const { ChatDeepSeek } = await import("@langchain/deepseek");
+      return new ChatDeepSeek(openAIFields(settings));
+    },
+  },
+  anthropic: {
+    title: "Anthropic",
+    defaultModel: "claude-sonnet-4-6",
+    baseUrl: "https://api.anthropic.com",
+    takesTemperature: (model) => /^claude-(3|(opus|sonnet|haiku)-4(-[0-6])?(-\d{8})?$)/.test(model),
+    load: async ({ model, key, baseUrl, temperature, maxTokens, timeoutMs, maxRetries, stream }) => {
+      const { ChatAnthropic } = await import("@langchain/anthropic");
+      return new ChatAnthropic({
+        model,
+        apiKey: key?.reveal() ?? NO_KEY,
+        // The SDK adds /v1 itself.
+        anthropicApiUrl: baseUrl.replace(/\/v1$/, ""),
+        maxRetries,
+        streaming: stream,
+        clientOptions: { timeout: timeoutMs, maxRetries: 0 },
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(maxTokens === undefined ? {} : { maxTokens }),
+      });
+    },
+  },
+  local: {
+    title: "local",
+    defaultModel: "",
+    baseUrl: "",
+    takesTemperature: () => true,
+    load: loadOpenAI,
+  },
+};
+
+async function loadOpenAI(settings: ProviderSettings): Promise<BaseChatModel> {
+  const { ChatOpenAI } = await import("@langchain/openai");
+  return new ChatOpenAI(openAIFields(settings));
+}
+
+function openAIFields({
+  model,
+  key,
+  baseUrl,
+  temperature,
+  maxTokens,
+  timeoutMs,
+  maxRetries,
+  stream,
+}: ProviderSettings) {
+  return {
+    model,
+    apiKey: key?.reveal() ?? NO_KEY,
+    // Given even where it is the default: else the package would follow variables of its own.
+    configuration: { baseURL: baseUrl, organization: null, project: null },
+    timeout: timeoutMs,
+    maxRetries,
+    streaming: stream,
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
+}

@@ -1,0 +1,83 @@
+/** The tools of all connected servers, as one model is offered them. */
+
+import type { Client } from "@patchbay/client";
+import type { JsonSchema, Tool } from "@patchbay/core";
+import type { ProviderName } from "../settings.ts";
+import { providerNames, type ToolAddress } from "./names.ts";
+import { lowerSchema } from "./schema.ts";
+
+/** One tool that the model may call. */
+export interface OfferedTool {
+  /** What the model calls it: unique among all servers. */
+  name: string;
+  /** As the configuration names the server. */
+  server: string;
+  client: Client;
+  /** As the server describes it, its own name and schema included. */
+  tool: Tool;
+  /** The copy of the input schema that the provider is sent. */
+  schema: JsonSchema;
+  /** What that copy no longer says. */
+  lost: string[];
+}
+
+/** A tool that is not offered. */
+export interface SetAside extends ToolAddress {
+  reason: string;
+}
+
+/** A server whose tools could not be listed. */
+export interface Unavailable {
+  server: string;
+  reason: string;
+}
+
+export interface Catalog {
+  tools: OfferedTool[];
+  setAside: SetAside[];
+  unavailable: Unavailable[];
+}
+
+/** Asks every server for its tools, side by side. A server that fails is left out and named. */
+export async function discover(
+  clients: ReadonlyMap<string, Client>,
+  provider: ProviderName,
+  signal?: AbortSignal,
+): Promise<Catalog> {
+  const unavailable: Unavailable[] = [];
+  const listings = await Promise.all(
+    Array.from(clients, async ([server, client]) => {
+      if (client.capabilities.tools === undefined) return [];
+      try {
+        const tools = await client.listTools(signal === undefined ? {} : { signal });
+        return tools.map((tool) => ({ server, client, tool }));
+      } catch (error) {
+        signal?.throwIfAborted();
+        unavailable.push({ server, reason: error instanceof Error ? error.message : "it gave no tools" });
+        return [];
+      }
+    }),
+  );
+  return { ...offer(listings.flat(), provider), unavailable };
+}
+
+type Found = Pick<OfferedTool, "server" | "client" | "tool">;
+
+function offer(found: readonly Found[], provider: ProviderName): Omit<Catalog, "unavailable"> {
+  const names = providerNames(found.map(({ server, tool }) => ({ server, tool: tool.name })));
+  const taken = new Set<string>();
+  const tools: OfferedTool[] = [];
+  const setAside: SetAside[] = [];
+  found.forEach((each, index) => {
+    const name = names[index] as string;
+    const address = { server: each.server, tool: each.tool.name };
+    const lowered = lowerSchema(each.tool.inputSchema, provider);
+    if (taken.has(name)) setAside.push({ ...address, reason: "another tool has its name already" });
+    else if ("reason" in lowered) setAside.push({ ...address, reason: lowered.reason });
+    else {
+      taken.add(name);
+      tools.push({ ...each, ...lowered, name });
+    }
+  });
+  return { tools, setAside };
+}
