@@ -4,18 +4,13 @@ import type { ChannelServer } from "@patchbay/core";
 import { type Client, ConnectedClient } from "./client.ts";
 import { Conversation } from "./conversation.ts";
 import { ConnectionError } from "./errors.ts";
-import { negotiate } from "./negotiate.ts";
+import { initialize, negotiate } from "./negotiate.ts";
 import { type ConnectOptions, type Settings, settingsOf } from "./options.ts";
+import { type HttpTarget, HttpTransport } from "./transports/http.ts";
 import { memoryTransport } from "./transports/memory.ts";
 import type { Command } from "./transports/process-tree.ts";
 import { stdioTransport } from "./transports/stdio.ts";
 import type { Transport } from "./transports/transport.ts";
-
-/** A server behind a URL, with headers to send along. */
-export interface HttpTarget {
-  url: string | URL;
-  headers?: Readonly<Record<string, string>>;
-}
 
 /** A server process to start: it is ours, and ends with the connection. */
 export type StdioTarget = Command;
@@ -47,9 +42,7 @@ async function open(target: Target, settings: Settings): Promise<Client> {
   try {
     const agreement = await unlessOver(negotiate(conversation), conversation, settings);
     const client = new ConnectedClient(conversation, agreement);
-    if (agreement.era === "legacy" && settings.logLevel !== undefined && client.capabilities.logging) {
-      await client.setLogLevel(settings.logLevel);
-    }
+    if (agreement.era === "legacy") await keepSession(conversation, client);
     return client;
   } catch (error) {
     const told = withEvidence(error, transport);
@@ -58,10 +51,29 @@ async function open(target: Target, settings: Settings): Promise<Client> {
   }
 }
 
+/** What a legacy server keeps for us: the level of its log, and over HTTP a session, which it may lose. */
+async function keepSession(conversation: Conversation, client: Client): Promise<void> {
+  const { transport } = conversation;
+  const setLogLevel = async () => {
+    const { logLevel } = conversation;
+    if (logLevel !== undefined && client.capabilities.logging !== undefined)
+      await client.setLogLevel(logLevel);
+  };
+  if (transport instanceof HttpTransport) {
+    transport.renewSession = async () => {
+      await initialize(conversation);
+      // It waits for the new session like any request, so the new session must not wait for it.
+      setLogLevel().catch(() => {});
+    };
+  }
+  await setLogLevel();
+}
+
 function transportTo(target: Target, settings: Settings): Transport {
   if (typeof target === "object" && "command" in target) return stdioTransport(target, settings);
   if (typeof target === "object" && "serve" in target) return memoryTransport(target, settings);
-  throw new TypeError("not yet");
+  const isUrl = typeof target === "string" || target instanceof URL;
+  return new HttpTransport(isUrl ? { url: target } : target, settings);
 }
 
 /** Connecting, until it takes too long or the caller gives up. */

@@ -51,8 +51,6 @@ interface Exchange {
 /** The longest that a timer can wait. */
 const MAX_DELAY = 2 ** 31 - 1;
 const NO_OPTIONS: RequestOptions = Object.freeze({});
-/** What opens a connection is never cancelled: a server that does not know it would not know its end. */
-const UNCANCELLABLE = new Set(["initialize", "server/discover"]);
 
 /** Requests and notifications with one server, over any transport. */
 export class Conversation implements Receiver {
@@ -185,7 +183,7 @@ export class Conversation implements Receiver {
   }
 
   onClose(cause?: Error): void {
-    if (this.#closing !== undefined) return;
+    if (this.#end !== undefined) return;
     const end = this.#finish(cause);
     this.#closing = this.transport.close();
     this.#closing.then(() => this.#settleClosed(cause ?? end));
@@ -297,7 +295,8 @@ export class Conversation implements Receiver {
   #abandon(exchange: Exchange, error: unknown, reason: string): void {
     if (!this.#settle(exchange)) return;
     exchange.reject(error);
-    if (!UNCANCELLABLE.has(exchange.method)) this.transport.cancel(exchange.id, reason);
+    const opening = this.#era === undefined || exchange.method === "initialize";
+    this.transport.cancel(exchange.id, reason, !opening);
   }
 
   /** Takes a request out of flight; false when it is settled already. */

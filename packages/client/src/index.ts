@@ -1,6 +1,7 @@
 /** Connect to any MCP server: the era and the transport are found out, not asked for. */
 
 export type { Client } from "./client.ts";
-export { connect, type HttpTarget, type StdioTarget, type Target } from "./connect.ts";
+export { connect, type StdioTarget, type Target } from "./connect.ts";
 export { ConnectionError, type ConnectionFailure, InvalidResponseError, TimeoutError } from "./errors.ts";
 export type { ConnectOptions, RequestOptions } from "./options.ts";
+export type { HttpTarget } from "./transports/http.ts";

@@ -86,7 +86,8 @@ async function discover(conversation: Conversation, revision: Revision): Promise
       if (!MODERN_CODES.includes(error.code)) return { era: "legacy", why: error };
       return otherRevision(conversation, error, revision);
     }
-    if (isClientError(error)) return { era: "legacy", why: error as Error };
+    if (error instanceof InvalidResponseError || isClientError(error))
+      return { era: "legacy", why: error as Error };
     throw error;
   }
   const supported = strings(result.supportedVersions);
@@ -142,7 +143,7 @@ function onlyOthers(conversation: Conversation, supported: readonly string[]): F
  * @throws ConnectionError when the server refuses, or chooses a revision that we do not speak
  */
 export async function initialize(conversation: Conversation): Promise<Agreement> {
-  const { transport, settings } = conversation;
+  const { settings } = conversation;
   conversation.speak(LATEST_LEGACY, CLIENT_CAPABILITIES);
   const members =
     `"protocolVersion":"${LATEST_LEGACY}","capabilities":${CLIENT_CAPABILITIES},` +
@@ -151,10 +152,7 @@ export async function initialize(conversation: Conversation): Promise<Agreement>
   try {
     result = await conversation.request({ method: "initialize", members }, untimed(conversation));
   } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    throw new ConnectionError("refused", `${transport.serverName} refused initialize: ${error.message}`, {
-      cause: error,
-    });
+    throw refused(conversation, error);
   }
   const revision = result.protocolVersion;
   if (!isRevision(revision) || eraOf(revision) !== "legacy") {
@@ -164,6 +162,19 @@ export async function initialize(conversation: Conversation): Promise<Agreement>
   conversation.agree("legacy");
   await conversation.notify("notifications/initialized");
   return { revision, era: "legacy", server: implementation(result.serverInfo), ...introduction(result) };
+}
+
+function refused({ transport }: Conversation, error: unknown): unknown {
+  if (error instanceof ProtocolError) {
+    const what = `${transport.serverName} refused initialize: ${error.message}`;
+    return new ConnectionError("refused", what, { cause: error });
+  }
+  if (error instanceof InvalidResponseError) {
+    return new ConnectionError("not-mcp", `${transport.serverName} does not speak MCP: ${error.message}`, {
+      cause: error,
+    });
+  }
+  return error;
 }
 
 /** Connecting as a whole has its own limit. */

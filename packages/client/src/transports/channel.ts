@@ -47,8 +47,8 @@ export function channelTransport(channel: Channel, kind: ChannelKind): Transport
       channel.send(text);
     },
 
-    cancel(requestId: number, reason: string) {
-      channel.send(writeNotification("notifications/cancelled", { requestId, reason }));
+    cancel(requestId: number, reason: string, notify: boolean) {
+      if (notify) channel.send(writeNotification("notifications/cancelled", { requestId, reason }));
     },
 
     adopt() {},

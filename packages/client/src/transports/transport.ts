@@ -35,8 +35,12 @@ export interface Transport {
   send(text: string, request: RequestHead): void;
   /** Sends a notification or a response; resolves when the server has it. */
   post(text: string): Promise<void>;
-  /** Tells the server that an answer is no longer wanted. */
-  cancel(requestId: number, reason: string): void;
+  /**
+   * An answer is no longer wanted.
+   *
+   * @param notify false for what opens a connection: whoever does not know it would not know its end
+   */
+  cancel(requestId: number, reason: string, notify: boolean): void;
   /** The revision is agreed. On HTTP it says how each request looks. */
   adopt(revision: Revision): void;
   /** Resolves when the first question of a modern client has been left unanswered too long; never on HTTP. */

@@ -1,0 +1,78 @@
+/** What went wrong over HTTP, in words that say what to do. */
+
+import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
+import { ProtocolError, parseMessage } from "@patchbay/core";
+import { ConnectionError, readable } from "../errors.ts";
+
+/**
+ * The error for a status that is no success. A 4xx with a JSON-RPC error is the server's own answer;
+ * of who may ask (401, 403) and of failures (5xx) the status tells more.
+ */
+export function refusal(
+  serverName: string,
+  status: number,
+  headers: IncomingHttpHeaders,
+  body: string,
+): ConnectionError | ProtocolError {
+  const message = parseMessage(body);
+  const answer =
+    message.kind === "error"
+      ? new ProtocolError(message.error.code, readable(message.error.message, 2_000), message.error.data)
+      : undefined;
+  if (answer !== undefined && status < 500 && status !== 401 && status !== 403) return answer;
+  const name = STATUS_CODES[status];
+  const what = `${serverName} answered ${status}${name === undefined ? "" : ` ${name}`}`;
+  const said = answer === undefined ? "" : ` (${answer.message})`;
+  return new ConnectionError("refused", `${what}${said}${advice(status, headers)}`, {
+    status,
+    ...(answer === undefined ? {} : { cause: answer }),
+  });
+}
+
+function advice(status: number, { location }: IncomingHttpHeaders): string {
+  if (status >= 300 && status < 400) {
+    const to = location === undefined ? "nowhere" : readable(location.split(/[?#]/, 1)[0] as string, 200);
+    return `: it redirects to ${to}, which is not followed; connect to that URL if you trust it`;
+  }
+  switch (status) {
+    case 401:
+      return ": it wants to know who you are; give it an Authorization header";
+    case 403:
+      return ": you may not use it; check the credentials, and that the server allows this host and origin";
+    case 404:
+    case 405:
+      return ": there is no MCP endpoint at this path; many servers have it at /mcp";
+    case 429:
+      return ": too many requests; wait, then try again";
+    default:
+      return status >= 500 ? ": the server failed; its own log says why" : "";
+  }
+}
+
+const NOT_FOUND = new Set(["ENOTFOUND", "EAI_AGAIN"]);
+const NO_ROUTE = new Set(["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT"]);
+const CUT = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+/** The error for a connection that could not be made, or broke. */
+export function networkFailure(serverName: string, error: Error): ConnectionError {
+  if (error instanceof ConnectionError) return error;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  const told = (reason: "unreachable" | "closed" | "not-mcp", what: string) =>
+    new ConnectionError(reason, `${serverName}: ${what}`, { cause: error });
+  if (code === "ECONNREFUSED") {
+    return told("unreachable", "nothing listens there; is the server running, and the port right?");
+  }
+  if (NOT_FOUND.has(code)) return told("unreachable", "there is no host of this name");
+  if (NO_ROUTE.has(code)) return told("unreachable", `the host does not answer (${code})`);
+  if (code === "EPROTO" || code === "ERR_SSL_WRONG_VERSION_NUMBER") {
+    return told("unreachable", "it does not speak TLS; try http:// instead of https://");
+  }
+  if (/CERT|SELF_SIGNED|UNABLE_TO|ERR_TLS|ERR_SSL/.test(code)) {
+    const what = `its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS names a file of your own authorities`;
+    return told("unreachable", what);
+  }
+  if (code.startsWith("HPE_"))
+    return told("not-mcp", "what answers there is not HTTP; is it https://, or another port?");
+  if (CUT.has(code)) return told("closed", "it closed the connection without an answer");
+  return told("unreachable", `the request failed: ${readable(error.message, 200)}`);
+}

@@ -1,0 +1,162 @@
+/** One HTTP POST, and what comes back on it: one JSON message, a stream of events, or a refusal. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import { StringDecoder } from "node:string_decoder";
+import { type InvalidMessage, type Message, parseMessage } from "@patchbay/core";
+import { createParser, type EventSourceParser } from "eventsource-parser";
+import type { Dispatcher } from "undici";
+import { ConnectionError } from "../errors.ts";
+
+/** Who is told what comes back. Exactly one of the last three is called, last. */
+export interface PostListener {
+  onHeaders(headers: IncomingHttpHeaders): void;
+  onMessage(message: Message | InvalidMessage): void;
+  /** A success, read to its end. */
+  onEnd(): void;
+  /** A status that is no success, with the start of its body. */
+  onRefusal(status: number, headers: IncomingHttpHeaders, body: string): void;
+  onError(error: Error): void;
+}
+
+/** Of a refusal's body no more is read. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+/** Milliseconds that a server may take to end a stream once it has answered. */
+const STREAM_END_TIMEOUT = 1_000;
+
+type Body = "json" | "events" | "refusal" | "none";
+
+/** Reads the response of one POST, within bounds. */
+export class Post implements Dispatcher.DispatchHandler {
+  readonly #listener: PostListener;
+  readonly #serverName: string;
+  readonly #maxMessageBytes: number;
+  #controller: Dispatcher.DispatchController | undefined;
+  #over = false;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #body: Body = "none";
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #events: EventSourceParser | undefined;
+  #decoder: StringDecoder | undefined;
+  #lingering: NodeJS.Timeout | undefined;
+
+  constructor(listener: PostListener, serverName: string, maxMessageBytes: number) {
+    this.#listener = listener;
+    this.#serverName = serverName;
+    this.#maxMessageBytes = maxMessageBytes;
+  }
+
+  /** Closes the response; nothing more is told. */
+  abort(): void {
+    this.#over = true;
+    clearTimeout(this.#lingering);
+    this.#controller?.abort(new Error("the response is no longer wanted"));
+  }
+
+  /** What was asked is answered: a stream that goes on is closed, one that ends keeps its connection. */
+  finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#body === "events") this.#lingering = setTimeout(() => this.abort(), STREAM_END_TIMEOUT).unref();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#over) this.abort();
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (this.#over || status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    if (status >= 300) {
+      this.#body = "refusal";
+      return;
+    }
+    this.#listener.onHeaders(headers);
+    const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
+    if (type === "text/event-stream") {
+      this.#body = "events";
+      this.#decoder = new StringDecoder();
+      this.#events = createParser({
+        onEvent: ({ data }) => {
+          // Events without data are there to carry an id, or to keep the stream open.
+          if (data !== "") this.#listener.onMessage(parseMessage(data));
+        },
+        onError: ({ type }) => {
+          if (type === "max-buffer-size-exceeded") this.#fail(this.#tooLarge());
+        },
+        maxBufferSize: this.#maxMessageBytes,
+      });
+    } else if (type === "application/json") {
+      this.#body = "json";
+    } else if (type !== undefined && status === 200) {
+      this.#fail(
+        new ConnectionError(
+          "not-mcp",
+          `${this.#serverName} answered with ${type.slice(0, 100)}, not with an MCP message; is the path right?`,
+          { status },
+        ),
+      );
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over || this.#body === "none") return;
+    if (this.#body === "events") {
+      this.#events?.feed((this.#decoder as StringDecoder).write(chunk));
+      return;
+    }
+    this.#bytes += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#body === "json" && this.#bytes > this.#maxMessageBytes) this.#fail(this.#tooLarge());
+    else if (this.#body === "refusal" && this.#bytes > MAX_REFUSAL_BYTES) this.#refuse();
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#lingering);
+    if (this.#over) return;
+    if (this.#body === "refusal") {
+      this.#refuse();
+      return;
+    }
+    if (this.#body === "json" && this.#bytes > 0) this.#listener.onMessage(parseMessage(this.#text()));
+    this.#over = true;
+    this.#listener.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#lingering);
+    if (this.#over) return;
+    this.#over = true;
+    this.#listener.onError(error);
+  }
+
+  #text(): string {
+    const { 0: first, length } = this.#chunks;
+    return (length === 1 ? (first as Buffer) : Buffer.concat(this.#chunks)).toString();
+  }
+
+  #refuse(): void {
+    const body = this.#text();
+    const ended = this.#bytes <= MAX_REFUSAL_BYTES;
+    this.#over = true;
+    if (!ended) this.abort();
+    this.#listener.onRefusal(this.#status, this.#headers, body);
+  }
+
+  #fail(error: ConnectionError): void {
+    this.abort();
+    this.#listener.onError(error);
+  }
+
+  #tooLarge(): ConnectionError {
+    const limit = `maxMessageBytes allows (${this.#maxMessageBytes})`;
+    return new ConnectionError("too-large", `${this.#serverName} sent a message larger than ${limit}`);
+  }
+}
