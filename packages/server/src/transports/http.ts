@@ -31,8 +31,12 @@ export interface HttpServing {
   readonly url: string;
   readonly port: number;
   readonly server: Server;
-  /** Stops listening, ends what is open, and resolves when all is closed. */
-  close(): Promise<void>;
+  /**
+   * Stops listening, lets the requests that are being answered finish, and resolves when all is closed.
+   *
+   * @param graceMs milliseconds after which what is still open is cut off. Default 2000
+   */
+  close(graceMs?: number): Promise<void>;
 }
 
 /**
@@ -76,10 +80,19 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     url: `http://${name}:${address.port}${path}`,
     port: address.port,
     server: http,
-    close: () =>
-      new Promise((resolve) => {
-        http.close(() => resolve());
-        http.closeAllConnections();
-      }),
+    close: (graceMs = 2000) => closeGracefully(http, graceMs),
   };
+}
+
+function closeGracefully(http: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection that finishes its request now would be kept alive: it is closed as soon as it idles.
+    const sweep = setInterval(() => http.closeIdleConnections(), 20);
+    const cut = setTimeout(() => http.closeAllConnections(), graceMs);
+    http.close(() => {
+      clearInterval(sweep);
+      clearTimeout(cut);
+      resolve();
+    });
+  });
 }
