@@ -1,0 +1,92 @@
+/**
+ * `npm test [-- words… | vitest's options…] [-- --node24]`: installs what is missing, builds, checks the tests'
+ * types, runs every test (or the files whose path holds one of the words). Plain Node, no dependency.
+ */
+
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { install } from "./install.mjs";
+import { leftovers, markOf } from "./leftovers.mjs";
+import { node24 } from "./node24.mjs";
+import { ROOT, runNode } from "./run.mjs";
+import { Tally } from "./tally.mjs";
+
+const onNode24 = process.argv.includes("--node24");
+const words = process.argv.slice(2).filter((word) => word !== "--node24");
+const inCI = Boolean(process.env.CI);
+const tally = new Tally();
+const mark = markOf(process.pid);
+
+await test();
+process.exit(tally.close());
+
+async function test() {
+  tally.begin("Install");
+  if (!(await install(ROOT))) return tally.fail("install: npm's message above says why");
+
+  let node = process.execPath;
+  if (onNode24) {
+    node = await node24();
+    if (node === undefined)
+      return tally.fail("Node 24: npm's message above says why it could not be fetched");
+  }
+
+  tally.begin("Build");
+  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  tally.step((await runNode(tsc, ["-b"])) === 0, "build: the compiler's messages are above");
+  // Output that was removed behind the compiler's back is only made again when it is forced.
+  if (!existsSync(join(ROOT, "packages", "cli", "dist", "main.js"))) await runNode(tsc, ["-b", "--force"]);
+
+  tally.begin("Types of the tests");
+  tally.step((await runNode(tsc, ["-p", "tsconfig.test.json"])) === 0, "types of the tests: see above");
+
+  tally.begin(`Tests, on Node ${onNode24 ? 24 : process.versions.node}`);
+  await runVitest("packages", node);
+
+  if (existsSync(join(ROOT, "interop", "package.json"))) await interop(tsc, node);
+
+  for (const left of leftovers(mark)) tally.fail(`a process was left behind: ${left}`);
+}
+
+/** The tests against the official SDKs and servers, which are installed apart from the workspace. */
+async function interop(tsc, node) {
+  tally.begin("Interop");
+  if (!(await install(join(ROOT, "interop")))) {
+    const missing = "interop: its packages could not be installed; try `npm ci` in interop/";
+    if (inCI) tally.fail(missing);
+    else tally.skipped.push(missing);
+    return;
+  }
+  if (existsSync(join(ROOT, "interop", "tsconfig.json"))) {
+    tally.step((await runNode(tsc, ["-p", "interop"])) === 0, "types of interop: see above");
+  }
+  await runVitest("interop", node);
+}
+
+async function runVitest(project, node) {
+  const report = join(ROOT, "node_modules", ".cache", `vitest-${project}.json`);
+  rmSync(report, { force: true });
+  const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const args = ["run", "--project", project, "--passWithNoTests", ...reporters, ...words];
+  const code = await runNode(vitest, args, { node, env: { ...process.env, ...mark } });
+  const before = tally.failed;
+  if (existsSync(report)) count(JSON.parse(readFileSync(report, "utf8")));
+  // An error outside of a test, or a crash.
+  if (code !== 0 && tally.failed === before) tally.fail(`${project}: vitest ended with ${code}, see above`);
+}
+
+function count({ testResults }) {
+  for (const { name, status, assertionResults } of testResults) {
+    const file = relative(ROOT, name);
+    let failedHere = 0;
+    for (const { status, fullName } of assertionResults) {
+      if (status === "passed") tally.passed++;
+      else if (status === "failed") {
+        failedHere++;
+        tally.fail(`${file}: ${fullName}`);
+      } else tally.skipped.push(`${file}: ${fullName}`);
+    }
+    if (status === "failed" && failedHere === 0) tally.fail(`${file}: could not be run, see above`);
+  }
+}
