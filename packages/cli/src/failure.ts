@@ -68,6 +68,10 @@ export function toFailure(thrown: unknown): Failure {
       const { code, data } = thrown as Error & { code: number; data?: JsonValue };
       return failed(thrown.message, data === undefined ? { code } : { code, data });
     }
+    case "HostError": {
+      const wrong = (thrown as Error & { code: string }).code === "configuration";
+      return wrong ? usage(thrown.message) : failed(thrown.message);
+    }
     default:
       return failed(thrown.message);
   }

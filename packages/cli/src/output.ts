@@ -22,12 +22,12 @@ export class Output {
     this.errorColors = picocolors.createColors(isColored(process.stderr));
   }
 
-  /** Text on stdout, ended by one newline. Made safe first, so colour it by `colors` through `styled`. */
+  /** Text on stdout, ended by one newline. Made safe first; what has colours goes through `styled`. */
   text(text: string): void {
     this.styled(visible(text));
   }
 
-  /** Text of our own making, with its colours. */
+  /** Text with colours of ours; what comes from elsewhere in it has gone through `visible`. */
   styled(text: string): void {
     this.#clearProgress();
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
@@ -39,6 +39,12 @@ export class Output {
     process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : undefined)}\n`);
   }
 
+  /** A piece of a text that is still being said; safe already, as in `styled`. */
+  piece(text: string): void {
+    this.#clearProgress();
+    process.stdout.write(text);
+  }
+
   /** Bytes on stdout, as they are. */
   bytes(bytes: Uint8Array): void {
     process.stdout.write(bytes);
@@ -48,6 +54,12 @@ export class Output {
   note(text: string): void {
     this.#clearProgress();
     process.stderr.write(`${this.errorColors.dim(visible(text))}\n`);
+  }
+
+  /** What is meant to be read, but is no answer: on stderr. */
+  message(text: string): void {
+    this.#clearProgress();
+    process.stderr.write(`${visible(text)}\n`);
   }
 
   warn(text: string): void {

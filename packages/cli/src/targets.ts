@@ -36,23 +36,32 @@ export async function findTarget(
   return named(name, config);
 }
 
+/** A server that was chosen by name; it is looked up when it is needed, so that each failure stands alone. */
+export interface Choice {
+  name: string;
+  /** @throws Failure (usage) when there is no such server, or a variable in its entry is not set */
+  find(): Target;
+}
+
 /**
- * The servers that a question may use: those named, else the one after `--`, else all of the configuration,
+ * The servers that a question may use: those named and the one after `--`, else all of the configuration,
  * else the calculator and the weather.
  */
-export async function findTargets(
+export async function chooseServers(
   names: string[],
   options: ServerOptions,
   context: Context,
-): Promise<Target[]> {
-  const extra = context.command === undefined ? [] : [started(context.command)];
-  if (names.length === 0 && extra.length > 0) return extra;
+): Promise<Choice[]> {
+  const { command } = context;
+  const after = command === undefined ? [] : [{ name: command[0] ?? "--", find: () => started(command) }];
+  if (names.length === 0 && after.length > 0) return after;
   const config = await loadConfig(options, context);
   const wanted = names.length > 0 ? names : config.names.length > 0 ? config.names : DEFAULT_SERVERS;
-  const targets = [...new Set(wanted)].map((name) =>
-    isUrl(name) ? { name, to: { url: name } } : named(name, config),
-  );
-  return [...targets, ...extra];
+  const chosen = [...new Set(wanted)].map((name) => ({
+    name,
+    find: () => (isUrl(name) ? { name, to: { url: name } } : named(name, config)),
+  }));
+  return [...chosen, ...after];
 }
 
 /** Takes the server's name off the front of a command's words, unless the server comes after `--`. */
@@ -61,9 +70,9 @@ export function splitServer(words: string[], context: Context): [server: string 
 }
 
 /** What answers a question where nothing else is configured. */
-export const DEFAULT_SERVERS = ["calculator", "weather"];
+const DEFAULT_SERVERS = ["calculator", "weather"];
 
-export async function loadConfig(options: ServerOptions, context: Context): Promise<Config> {
+async function loadConfig(options: ServerOptions, context: Context): Promise<Config> {
   const config = await readConfig(options.config);
   for (const warning of config.warnings) context.output.warn(warning);
   return config;

@@ -1,0 +1,54 @@
+/** A host with its model and its servers, as `ask`, `chat` and their options describe it. */
+
+import { chooseModel, createHost, type Host, readHostSettings, warmUp } from "@patchbay/host";
+import { type Connection, open } from "./connection.ts";
+import type { Context, ServerOptions } from "./context.ts";
+import { toFailure, unreachable } from "./failure.ts";
+import { chooseServers } from "./targets.ts";
+
+export interface AgentOptions extends ServerOptions {
+  server?: string[];
+}
+
+export interface Agent {
+  host: Host;
+  /** The names of the servers that were reached. */
+  servers: string[];
+}
+
+/**
+ * Starts the servers, chooses the model, and loads the loop, all at once; the caller closes the host.
+ * A server of the configuration that cannot be reached is left out with a warning; one that was asked for is an error.
+ *
+ * @throws Failure (connection) when no server can be reached, or one that was named
+ */
+export async function openAgent(options: AgentOptions, context: Context): Promise<Agent> {
+  const names = options.server ?? [];
+  const { systemPrompt, toolTimeout = options.timeout } = readHostSettings(process.env);
+  const targets = (await chooseServers(names, options, context)).map((choice) => choice.find());
+  const [model, , ...connections] = await Promise.allSettled([
+    chooseModel(process.env),
+    warmUp(),
+    ...targets.map((target) => open(target, options, context)),
+  ]);
+  const reached = connections.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const refused = connections.flatMap((each) => (each.status === "rejected" ? [toFailure(each.reason)] : []));
+  try {
+    context.signal.throwIfAborted();
+    if (model.status === "rejected") throw model.reason;
+    const all = refused.map((failure) => failure.message).join("\n");
+    const wanted = names.length > 0 || context.command !== undefined;
+    if (refused.length > 0 && (wanted || reached.length === 0)) throw unreachable(all);
+  } catch (thrown) {
+    await Promise.all(reached.map(({ client }) => client.close()));
+    throw thrown;
+  }
+  for (const failure of refused) context.output.warn(`${failure.message} It is left out.`);
+  const host = createHost({
+    clients: new Map(reached.map(({ target, client }: Connection) => [target.name, client])),
+    model: model.value,
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(toolTimeout === undefined ? {} : { toolTimeout }),
+  });
+  return { host, servers: reached.map(({ target }) => target.name) };
+}

@@ -1,0 +1,121 @@
+/** Shows how a question is answered while it is, and keeps the steps for `--json`. */
+
+import type { JsonObject } from "@patchbay/core";
+import type { HostEvent, ToolEndEvent } from "@patchbay/host";
+import { duration, type Output } from "./output.ts";
+import { visible, visibleLine } from "./visible.ts";
+
+/** One tool call, as `--json` tells it. */
+export interface Step {
+  server: string;
+  tool: string;
+  arguments: JsonObject;
+  milliseconds: number;
+  isError: boolean;
+}
+
+const MAX_ARGUMENTS = 300;
+const MAX_FAILURE = 500;
+
+export class Steps {
+  readonly #output: Output;
+  /** Where somebody watches, an answer appears as it is said. */
+  readonly #streams: boolean;
+  readonly #speaker: string;
+  readonly #warned = new Set<string>();
+  readonly #started = new Map<string, JsonObject>();
+  #taken: Step[] = [];
+  #model: string | undefined;
+  #said = "";
+
+  /** @param speaker what stands before each thing that is said */
+  constructor(output: Output, speaker = "") {
+    this.#output = output;
+    this.#speaker = speaker;
+    this.#streams = process.stdout.isTTY === true && !output.json;
+  }
+
+  /** The tool calls since the last question. */
+  get taken(): Step[] {
+    return this.#taken;
+  }
+
+  /** Call it before each question. */
+  begin(): void {
+    this.endLine();
+    this.#taken = [];
+    this.#started.clear();
+  }
+
+  readonly onEvent = (event: HostEvent): void => {
+    const output = this.#output;
+    switch (event.type) {
+      case "model_start":
+        if (this.#model !== event.model) output.note(`model: ${event.model}`);
+        else if (process.stderr.isTTY) output.progress(`${event.model} …`);
+        this.#model = event.model;
+        this.#said = "";
+        break;
+      case "text":
+        if (!this.#streams) break;
+        output.piece(this.#said === "" ? this.#speaker + visible(event.text) : visible(event.text));
+        this.#said += event.text;
+        break;
+      case "tool_start":
+        this.endLine();
+        this.#started.set(event.id, event.arguments);
+        output.note(
+          `→ ${event.server}: ${event.tool} ${shortened(JSON.stringify(event.arguments), MAX_ARGUMENTS)}`,
+        );
+        break;
+      case "tool_progress": {
+        const far = event.total === undefined ? `${event.progress}` : `${event.progress} of ${event.total}`;
+        output.progress(`  ${event.tool}: ${far}${event.message === undefined ? "" : `, ${event.message}`}`);
+        break;
+      }
+      case "tool_end":
+        this.#end(event);
+        break;
+      case "server_unavailable":
+        this.#warnOnce(`${event.server} is left out: ${event.reason}`);
+        break;
+      case "tool_set_aside":
+        this.#warnOnce(`the tool ${event.tool} of ${event.server} is left out: ${event.reason}`);
+        break;
+      case "answer":
+        break;
+    }
+  };
+
+  /** Prints the answer, unless it stands there already. */
+  answer(text: string): void {
+    const said = this.#said;
+    this.endLine();
+    if (said.trim() !== text.trim()) this.#output.styled(this.#speaker + visible(text));
+  }
+
+  #end({ id, server, tool, milliseconds, isError, text }: ToolEndEvent): void {
+    this.#taken.push({ server, tool, arguments: this.#started.get(id) ?? {}, milliseconds, isError });
+    const took = duration(milliseconds);
+    if (isError)
+      this.#output.note(`✗ ${server}: ${tool} failed after ${took}: ${shortened(text, MAX_FAILURE)}`);
+    else this.#output.note(`✓ ${server}: ${tool} took ${took}`);
+  }
+
+  /** Ends what is being said, if anything is. */
+  endLine(): void {
+    if (this.#said !== "") this.#output.piece("\n");
+    this.#said = "";
+  }
+
+  #warnOnce(text: string): void {
+    if (this.#warned.has(text)) return;
+    this.#warned.add(text);
+    this.#output.warn(text);
+  }
+}
+
+function shortened(text: string, length: number): string {
+  const line = visibleLine(text);
+  return line.length > length ? `${line.slice(0, length)}…` : line;
+}

@@ -1,0 +1,340 @@
+/** Each command that looks at a server or calls it, as a process, against a real server in another. */
+
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { AFTER, begin, emptyFolder, FIXTURE, isAlive, type Run, run } from "./patchbay.ts";
+
+let cwd: string;
+const folders: string[] = [];
+beforeEach(() => {
+  cwd = emptyFolder();
+  folders.push(cwd);
+});
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+const patchbay = (...words: string[]) => run(words, { cwd });
+
+describe("help", () => {
+  it.each(["serve", "tools", "resources", "prompts", "call", "read", "get", "ask", "chat", "doctor"])(
+    "%s --help has examples",
+    async (command) => {
+      const { code, stdout, stderr } = await patchbay(command, "--help");
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toMatch(
+        new RegExp(`Usage: patchbay ${command} [\\s\\S]*Examples:[\\s\\S]*patchbay ${command}`),
+      );
+    },
+  );
+
+  it("lists the commands, without any word as with --help", async () => {
+    const [none, help] = await Promise.all([patchbay(), patchbay("--help")]);
+    expect(none).toEqual(help);
+    expect(help.code).toBe(0);
+    expect(help.stdout).toMatch(/serve[\s\S]*doctor[\s\S]*Examples:[\s\S]*Exit codes/);
+  });
+
+  it("tells its version", async () => {
+    expect(await patchbay("--version")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+  });
+});
+
+describe("wrong usage: exit 2, with the nearest name", () => {
+  it.each<[string[], RegExp]>([
+    [["tolls"], /unknown command 'tolls'\. Did you mean "tools"\?\n.*patchbay --help/],
+    [
+      ["tools", "calculator", "--jsn"],
+      /unknown option '--jsn'\. Did you mean "--json"\?\n.*patchbay tools --help/,
+    ],
+    [["tools"], /Which server\? .*built-in \(.*calculator/],
+    [["tools", "calculater"], /no server "calculater"\. .* Did you mean "calculator"\?/],
+    [["tools", FIXTURE], /is a file\. .*-- node/],
+    [["call", "ecko", "text=x", ...AFTER], /no tool "ecko"\. .*offers: .*echo.* Did you mean "echo"\?/],
+    [["call", ...AFTER], /Which tool\?/],
+    [["call", "echo", "txt=x", ...AFTER], /no argument "txt"\. It takes: text\. Did you mean "text"\?/],
+    [["call", "echo", ...AFTER], /Missing: text=<text>/],
+    [["call", "types", "n=ten", ...AFTER], /n: expected number, got "ten"/],
+    [["call", "echo", "--args", "{", ...AFTER], /--args is not JSON/],
+    [["call", "echo", "text=x", "--args", "{}", ...AFTER], /key=value or --args, not both/],
+    [["get", "gret", ...AFTER], /no prompt "gret"\. .* Did you mean "greet"\?/],
+    [["get", "greet", ...AFTER], /Missing: name=<text>/],
+    [["read", ...AFTER], /Which resource\?/],
+    [["tools", "--timeout", "soon", ...AFTER], /--timeout.*whole number of milliseconds/],
+    [["serve"], /missing required argument 'name'/],
+    [["serve", "calculater"], /no built-in server "calculater"\. .* Did you mean "calculator"\?/],
+    [["serve", "calculator", "--http", "./x.js"], /--http takes a port from 0 to 65535/],
+    [["serve", "calculator", "--stdio", "--http"], /not both/],
+    [["serve", "./none.js"], /no such file/],
+    [["ask"], /missing required argument 'question'/],
+    [["ask", " "], /Ask something/],
+    [["ask", "1+1", "--server", "calculater"], /no server "calculater"/],
+  ])("%j", async (words, message) => {
+    const { code, stdout, stderr } = await patchbay(...words);
+    expect(stderr).toMatch(message);
+    expect([code, stdout]).toEqual([2, ""]);
+  });
+
+  it("is one JSON value with --json", async () => {
+    const { code, stdout } = await patchbay("tolls", "--json");
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { kind: "usage" } });
+    const unknown = await patchbay("call", "ecko", "--json", ...AFTER);
+    expect(JSON.parse(unknown.stdout)).toMatchObject({ error: { kind: "usage", suggestion: "echo" } });
+  });
+});
+
+describe("no connection: exit 3", () => {
+  it.each<[string, string[]]>([
+    ["nobody listens", ["tools", "http://127.0.0.1:9/mcp"]],
+    ["no such program", ["tools", "--", "no-such-program-anywhere"]],
+    [
+      "a program that ends",
+      ["tools", "--", process.execPath, "-e", "console.error('my last words'); process.exit(7)"],
+    ],
+  ])("%s", async (_, words) => {
+    const { code, stdout, stderr } = await patchbay(...words);
+    expect([code, stdout]).toEqual([3, ""]);
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    if (words.length > 3) expect(stderr).toMatch(/my last words/);
+    const [before, after] = words[1] === "--" ? [["tools"], words.slice(1)] : [words, []];
+    const json = await patchbay(...before, "--json", ...after);
+    expect(json.code).toBe(3);
+    expect(JSON.parse(json.stdout)).toMatchObject({ error: { kind: "connection" } });
+  });
+});
+
+describe("what a server offers", () => {
+  it("tools", async () => {
+    const { code, stdout } = await patchbay("tools", ...AFTER);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^echo text=<text>\n {2}Says it again\n/);
+    expect(stdout).not.toMatch(/\u001B/);
+    const json = await patchbay("tools", "--json", ...AFTER);
+    expect(JSON.parse(json.stdout).tools[0]).toMatchObject({
+      name: "echo",
+      description: "Says\u001B[31m it again",
+    });
+    expect(json.stdout.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("resources and their templates", async () => {
+    const { stdout } = await patchbay("resources", ...AFTER);
+    expect(stdout).toBe("demo://text A text, text/plain\ndemo://bytes bytes\ndemo://item/{id} item\n");
+    const json = await patchbay("resources", "--json", ...AFTER);
+    const { resources, resourceTemplates } = JSON.parse(json.stdout);
+    expect([resources.length, resourceTemplates.length]).toEqual([2, 1]);
+  });
+
+  it("prompts", async () => {
+    expect((await patchbay("prompts", ...AFTER)).stdout).toBe("greet name=<text> [mood=<text>]\n  Greets\n");
+    const json = await patchbay("prompts", "--json", ...AFTER);
+    expect(JSON.parse(json.stdout).prompts[0].name).toBe("greet");
+  });
+
+  it("a built-in, in a process of its own", async () => {
+    const { code, stdout } = await patchbay("tools", "calculator");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^add a=<number> b=<number>/m);
+  });
+});
+
+describe("call", () => {
+  it("prints the text of the result", async () => {
+    expect(await patchbay("call", "calculator", "add", "a=1", "b=2")).toMatchObject({
+      code: 0,
+      stdout: "3\n",
+      stderr: "",
+    });
+    expect((await patchbay("call", "echo", "text=a=b", ...AFTER)).stdout).toBe("a=b\n");
+  });
+
+  it("converts values, and takes raw JSON", async () => {
+    const { stdout } = await patchbay("call", "types", "n=-1.5", "list=1", "list=2", ...AFTER);
+    expect(JSON.parse(stdout)).toEqual({ n: -1.5, list: [1, 2] });
+    const raw = await patchbay("call", "types", "n:=2", "list:=[3]", ...AFTER);
+    expect(JSON.parse(raw.stdout)).toEqual({ n: 2, list: [3] });
+    const whole = await patchbay("call", "types", "--args", '{"n":4,"list":[]}', ...AFTER);
+    expect(JSON.parse(whole.stdout)).toEqual({ n: 4, list: [] });
+  });
+
+  it("--args are sent as they are: the server checks them", async () => {
+    const { code, stdout, stderr } = await patchbay("call", "echo", "--args", '{"text":5}', ...AFTER);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/text/);
+  });
+
+  it("exits 1 when the tool failed", async () => {
+    const { code, stdout, stderr } = await patchbay("call", "fail", ...AFTER);
+    expect([code, stdout, stderr]).toEqual([1, "", "error: fail: it did not work\n"]);
+    const json = await patchbay("call", "fail", "--json", ...AFTER);
+    expect([json.code, json.stderr]).toEqual([1, ""]);
+    expect(JSON.parse(json.stdout)).toMatchObject({ isError: true, content: [{ text: "it did not work" }] });
+  });
+
+  it("shows nothing that moves the cursor or hides", async () => {
+    expect((await patchbay("call", "paint", ...AFTER)).stdout).toBe("red hidden end\n");
+    const json = await patchbay("call", "paint", "--json", ...AFTER);
+    expect(json.stdout).not.toMatch(/[\u001B\u202E\u200B]|[\u{E0000}-\u{E007F}]/u);
+    expect(JSON.parse(json.stdout).content[0].text).toBe(
+      "\u001B[31mred\u001B[0m \u202Ehidden\u200B \u{E0041}end",
+    );
+  });
+
+  it("names what is no text", async () => {
+    expect((await patchbay("call", "picture", ...AFTER)).stdout).toBe("[image: image/png, 5 bytes]\n");
+  });
+
+  it("shows warnings of the server, and all of its log with --verbose", async () => {
+    const { stderr } = await patchbay("call", "log", ...AFTER);
+    expect(stderr).toMatch(/error: .*a mishap/);
+    expect(stderr).not.toMatch(/a detail|to stderr/);
+    const verbose = await patchbay("call", "log", "-v", ...AFTER);
+    expect(verbose.stderr).toMatch(/debug: .*a detail/);
+    expect(verbose.stderr).toMatch(/to stderr/);
+    expect(verbose.stdout).toBe("done\n");
+  });
+
+  it("gives up after --timeout", async () => {
+    const { code, stderr } = await patchbay("call", "hang", "--timeout", "400", ...AFTER);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/timeout \(400 ms\)/);
+  });
+});
+
+describe("read and get", () => {
+  it("read a text, bytes, and by a template", async () => {
+    expect((await patchbay("read", "demo://text", ...AFTER)).stdout).toBe("some text\n");
+    expect((await patchbay("read", "demo://item/7", ...AFTER)).stdout).toBe("item 7\n");
+    const json = await patchbay("read", "demo://bytes", "--json", ...AFTER);
+    expect(JSON.parse(json.stdout).contents[0].blob).toBe("AAH+/w==");
+    const { child, ended } = begin(["read", "demo://bytes", ...AFTER], { cwd });
+    const bytes: Buffer[] = [];
+    child.stdout.setEncoding("latin1").on("data", (text) => bytes.push(Buffer.from(text, "latin1")));
+    await ended;
+    expect([...Buffer.concat(bytes)]).toEqual([0, 1, 254, 255]);
+  });
+
+  it("say what is not there", async () => {
+    const { code, stderr } = await patchbay("read", "demo://nothing", ...AFTER);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Resource not found: demo:\/\/nothing/);
+    const json = await patchbay("read", "demo://nothing", "--json", ...AFTER);
+    expect(JSON.parse(json.stdout)).toMatchObject({ error: { kind: "failed", code: expect.any(Number) } });
+  });
+
+  it("get a prompt, filled in", async () => {
+    expect((await patchbay("get", "greet", "name=Ada", ...AFTER)).stdout).toBe("user: Greet Ada.\n");
+    const json = await patchbay("get", "greet", "name=Ada", "--json", ...AFTER);
+    expect(JSON.parse(json.stdout).messages).toHaveLength(1);
+  });
+});
+
+describe("the configuration", () => {
+  const configure = (mcpServers: object, file = "mcp.json") =>
+    writeFileSync(join(cwd, file), JSON.stringify({ mcpServers }));
+
+  it("names servers, with variables of the environment and of .env", async () => {
+    configure({ own: { command: process.execPath, args: ["${WHERE}"], env: { SECRET: "${TOKEN:-none}" } } });
+    writeFileSync(join(cwd, ".env"), "TOKEN=from-file\nWHERE=/wrong\n");
+    const words = ["call", "own", "environment", "name=SECRET"];
+    expect(await run(words, { cwd, env: { WHERE: FIXTURE } })).toMatchObject({
+      code: 0,
+      stdout: "from-file\n",
+    });
+  });
+
+  it("names an unset variable: exit 2", async () => {
+    configure({ own: { command: "node", env: { KEY: "${PATCHBAY_UNSET}" } } });
+    const { code, stderr } = await patchbay("tools", "own");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/mcp\.json: mcpServers\.own\.env\.KEY: .*PATCHBAY_UNSET is not set/);
+  });
+
+  it("says what is wrong in it, and warns of what is odd", async () => {
+    configure({ own: { comand: "node" } });
+    expect(await patchbay("tools", "own")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/"comand"/),
+    });
+    configure({ own: { command: process.execPath, args: [FIXTURE], timout: 5 } }, "other.json");
+    const { code, stderr } = await patchbay("call", "own", "echo", "text=x", "--config", "other.json");
+    expect([code, stderr]).toEqual([
+      0,
+      'warning: other.json: mcpServers.own.timout is unknown and ignored; did you mean "timeout"?\n',
+    ]);
+  });
+});
+
+describe("serve", () => {
+  let served: Run;
+  let url: string;
+  beforeAll(async () => {
+    const folder = emptyFolder();
+    folders.push(folder);
+    served = begin(["serve", FIXTURE, "--http", "0"], { cwd: folder });
+    url = (await served.said("stderr", /served at (http:\/\/127\.0\.0\.1:\d+\/mcp)/))[1] as string;
+  });
+  afterAll(async () => {
+    served.child.kill("SIGTERM");
+    expect(await served.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
+  });
+
+  it("a module over HTTP, to any command", async () => {
+    expect(await patchbay("call", url, "echo", "text=hi")).toMatchObject({ code: 0, stdout: "hi\n" });
+  });
+
+  it("says when the port is taken", async () => {
+    const { code, stderr } = await patchbay("serve", "calculator", "--http", new URL(url).port);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/Port \d+ is taken/);
+  });
+
+  it("tells its URL as JSON, at a path of one's own, and stops on SIGINT", async () => {
+    const { child, said, ended } = begin(["serve", "calculator", "--http", "0", "--path", "/x", "--json"], {
+      cwd,
+    });
+    const [, text] = await said("stdout", /^(.*)\n/);
+    expect(new URL(JSON.parse(text as string).url).pathname).toBe("/x");
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it("over stdio until the client hangs up", async () => {
+    const { code, stdout } = await run(["serve", "calculator"], { cwd, input: "not JSON\n" });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: "2.0", error: { code: -32700 } });
+  });
+
+  it("says what a module lacks", async () => {
+    writeFileSync(join(cwd, "empty.mjs"), "export const nothing = 1;");
+    const { code, stderr } = await patchbay("serve", "./empty.mjs");
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/exports no McpServer/)]);
+  });
+});
+
+describe("ends in order", () => {
+  it.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("on %s: the call is cancelled and the server's process is gone", async (signal, expected) => {
+    const { child, said, ended } = begin(["call", "hang", "--json", ...AFTER], { cwd });
+    const [, pid] = await said("stderr", /pid (\d+)/);
+    expect(isAlive(Number(pid))).toBe(true);
+    child.kill(signal);
+    const { code, stdout } = await ended;
+    expect(code).toBe(expected);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { kind: "interrupted" } });
+    expect(isAlive(Number(pid))).toBe(false);
+  });
+
+  it("is quiet when the reader has seen enough", async () => {
+    const { child, ended } = begin(["call", "many", ...AFTER], { cwd });
+    child.stdout.once("data", () => child.stdout.destroy());
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  });
+});
