@@ -1,0 +1,36 @@
+/** Patchbay's client, as a peer. */
+
+import { type ConnectOptions, connect } from "@patchbay/client";
+import type { LogMessage } from "@patchbay/core";
+import type { Connect, ResourcePage } from "./peer-client.ts";
+
+export function patchbay(era: NonNullable<ConnectOptions["era"]>): Connect {
+  return async (address) => {
+    let onLog: (message: LogMessage) => void = () => {};
+    const client = await connect(address, { era, onLog: (message) => onLog(message) });
+    return {
+      revision: client.revision,
+      server: client.server,
+      capabilities: client.capabilities,
+      instructions: client.instructions,
+      listTools: () => client.listTools(),
+      listResources: () => client.listResources(),
+      resourcePage: async (cursor) => {
+        const page = await client.request("resources/list", cursor === undefined ? {} : { cursor });
+        return page as unknown as ResourcePage;
+      },
+      listResourceTemplates: () => client.listResourceTemplates(),
+      listPrompts: () => client.listPrompts(),
+      callTool: (name, args, options) => client.callTool(name, args, options),
+      readResource: (uri) => client.readResource(uri),
+      getPrompt: (name, args) => client.getPrompt(name, args),
+      complete: (params) => client.complete(params),
+      listenToLogs: (level, listener) => {
+        onLog = listener;
+        return client.setLogLevel(level);
+      },
+      ping: () => client.ping(),
+      close: () => client.close(),
+    };
+  };
+}
