@@ -47,6 +47,17 @@ export class ResourceNotFoundError extends ProtocolError {
   }
 }
 
+/**
+ * A tool's arguments do not fit its schema: told to the model in a result since 2025-11-25,
+ * and to the client by an error (−32602) before.
+ */
+export class InvalidArgumentsError extends ProtocolError {
+  constructor(message: string) {
+    super(ErrorCode.InvalidParams, message);
+    this.name = "InvalidArgumentsError";
+  }
+}
+
 /** The options that bound something; an error about one names it. */
 export type LimitName =
   | "maxDepth"

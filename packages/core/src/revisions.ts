@@ -1,7 +1,7 @@
 /** The revisions of the protocol that Patchbay speaks, and the era that each belongs to. */
 
 /** Newest first. */
-export const REVISIONS = ["2026-07-28", "2025-11-25"] as const;
+export const REVISIONS = ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
 /** A revision's name is its date. */
 export type Revision = (typeof REVISIONS)[number];

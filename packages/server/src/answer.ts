@@ -1,7 +1,15 @@
 /** A request's answer as text, whatever became of it. */
 
-import { ProtocolError, type RequestId, type Wire, writeError, writeResult } from "@patchbay/core";
+import {
+  InvalidArgumentsError,
+  ProtocolError,
+  type RequestId,
+  type Wire,
+  writeError,
+  writeResult,
+} from "@patchbay/core";
 import type { Reply } from "./dispatch.ts";
+import { failure } from "./features/tools.ts";
 import { ReadyPage } from "./listing.ts";
 import type { McpServer } from "./server.ts";
 
@@ -20,6 +28,9 @@ export function answer(
   work: () => Reply | Promise<Reply>,
 ): Answer | Promise<Answer> {
   const failed = (thrown: unknown): Answer => {
+    if (thrown instanceof InvalidArgumentsError && wire.wrongArgumentsAreResults) {
+      return succeeded(failure(thrown.message));
+    }
     if (!(thrown instanceof ProtocolError)) server.report(thrown, method);
     return errorAnswer(wire, id, thrown);
   };

@@ -74,7 +74,8 @@ export class Call implements Exchange {
   }
 
   notify(method: string, params: object): void {
-    if (!this.#over) this.#send(writeNotification(method, params));
+    if (this.#over) return;
+    this.#send(writeNotification(method, this.caller.wire.notificationParams(method, params)));
   }
 
   /** The answer is no longer wanted: the handler's signal aborts, and nothing more is sent. */

@@ -29,7 +29,17 @@ const server = new McpServer(
     onError: (error, where) => reported.push([where, String(error)]),
   },
 )
-  .tool("echo", { description: "Says it back", input: z.object({ text: z.string() }) }, ({ text }) => text)
+  .tool(
+    "echo",
+    {
+      title: "Echo",
+      description: "Says it back",
+      annotations: { readOnlyHint: true },
+      icons: [{ src: "data:image/png;base64,aGk=" }],
+      input: z.object({ text: z.string(), title: z.string().optional() }),
+    },
+    ({ text }) => text,
+  )
   .tool(
     "add",
     { input: z.object({ a: z.number(), b: z.number().default(1) }), output: z.object({ sum: z.number() }) },
@@ -40,6 +50,7 @@ const server = new McpServer(
   .tool("blocks", {}, () => [
     { type: "image", data: "aGk=", mimeType: "image/png" },
     { type: "resource_link", uri: "test://a", name: "a" },
+    { type: "audio", data: "aGk=", mimeType: "audio/wav" },
   ])
   .tool("refuses", {}, () => {
     throw new Error("The tea is out");
@@ -66,7 +77,7 @@ const server = new McpServer(
     cancelled.resolve(ctx.signal.reason);
     return "too late";
   })
-  .tool("who", {}, (_args, ctx) => ({ revision: ctx.revision, name: ctx.client.info?.name ?? "" }))
+  .tool("who", {}, (_args, ctx) => `${ctx.client.info?.name} in ${ctx.revision}`)
   .tool(
     "constructor",
     { input: { type: "object", properties: { days: { type: "integer" } }, required: ["days"] } },
@@ -160,7 +171,7 @@ describe.each(WIRES)("%s", (_name, open) => {
 
   test("gives structured content that fits the output schema, and its text", async () => {
     const { result } = await call("add", { a: 2 });
-    expect(result.structuredContent).toEqual({ sum: 3 });
+    expect(result.structuredContent).toEqual(wire.revision >= "2025-06-18" ? { sum: 3 } : undefined);
     expect(JSON.parse(result.content[0].text)).toEqual({ sum: 3 });
   });
 
@@ -177,19 +188,30 @@ describe.each(WIRES)("%s", (_name, open) => {
     expect(reported[0]?.[1]).toContain("sum");
   });
 
-  test("passes content blocks through", async () => {
+  test("passes content blocks through, as far as the revision has them", async () => {
     const { result } = await call("blocks");
-    expect(result.content.map((block: Json) => block.type)).toEqual(["image", "resource_link"]);
+    expect(result.content[0]).toEqual({ type: "image", data: "aGk=", mimeType: "image/png" });
+    expect(result.content[1]).toEqual(
+      wire.revision >= "2025-06-18"
+        ? { type: "resource_link", uri: "test://a", name: "a" }
+        : { type: "text", text: "a: test://a" },
+    );
+    expect(result.content[2].type).toBe(wire.revision >= "2025-03-26" ? "audio" : "text");
   });
 
-  test("tells wrong arguments by path, as a result that the model can read", async () => {
-    const { result } = await call("add", { a: "two" });
-    expect(result.isError).toBe(true);
-    expect(result.content[0].text).toMatch(/add.*a: .*number/);
-    const plain = await call("constructor", { days: 1.5 });
-    expect(plain.result.content[0].text).toContain("days: must be integer");
-    const missing = await call("constructor");
-    expect(missing.result.content[0].text).toContain("days: is required");
+  test("tells wrong arguments by path: to the model since 2025-11-25, to the client before", async () => {
+    const told = async (name: string, args?: Json) => {
+      const { result, error } = await call(name, args);
+      if (wire.revision < "2025-11-25") {
+        expect(error.code).toBe(-32602);
+        return error.message;
+      }
+      expect(result.isError).toBe(true);
+      return result.content[0].text;
+    };
+    expect(await told("add", { a: "two" })).toMatch(/add.*a: .*number/);
+    expect(await told("constructor", { days: 1.5 })).toContain("days: must be integer");
+    expect(await told("constructor")).toContain("days: is required");
   });
 
   test("knows tools by their own names only", async () => {
@@ -229,13 +251,14 @@ describe.each(WIRES)("%s", (_name, open) => {
   });
 
   test("reports progress only when asked, growing, and before the answer", async () => {
+    const said = (message: string) => (wire.revision >= "2025-03-26" ? { message } : {});
     await call("counts");
     expect(wire.notifications).toEqual([]);
     await call("counts", undefined, { progressToken: "p1" });
     expect(wire.notifications.map(({ params }) => params)).toEqual([
-      { progressToken: "p1", progress: 1, total: 3, message: "step 1" },
-      { progressToken: "p1", progress: 2, total: 3, message: "step 2" },
-      { progressToken: "p1", progress: 3, total: 3, message: "step 3" },
+      { progressToken: "p1", progress: 1, total: 3, ...said("step 1") },
+      { progressToken: "p1", progress: 2, total: 3, ...said("step 2") },
+      { progressToken: "p1", progress: 3, total: 3, ...said("step 3") },
     ]);
   });
 
@@ -271,10 +294,17 @@ describe.each(WIRES)("%s", (_name, open) => {
 
   test("tells the handler who asks", async () => {
     const { result } = await call("who");
-    expect(result.structuredContent).toEqual({
-      revision: wire.era === "modern" ? "2026-07-28" : "2025-11-25",
-      name: "test",
-    });
+    expect(result.content[0].text).toBe(`test in ${wire.revision}`);
+  });
+
+  test("lists definitions with what the revision has, and nothing else", async () => {
+    const { result } = await wire.request("tools/list");
+    const [echo, add] = result.tools as [Json, Json];
+    expect("title" in echo).toBe(wire.revision >= "2025-06-18");
+    expect("annotations" in echo).toBe(wire.revision >= "2025-03-26");
+    expect("icons" in echo).toBe(wire.revision >= "2025-11-25");
+    expect("outputSchema" in add).toBe(wire.revision >= "2025-06-18");
+    expect(echo.inputSchema.properties).toHaveProperty("title");
   });
 
   test("lists and reads resources", async () => {

@@ -1,7 +1,16 @@
 /** Clients that speak raw messages, one for each transport and era, so that one test body runs over all. */
 
 import { PassThrough } from "node:stream";
-import { type Channel, channelPair, LineReader, META } from "@patchbay/core";
+import {
+  type Channel,
+  channelPair,
+  type Era,
+  eraOf,
+  LineReader,
+  META,
+  REVISIONS,
+  type Revision,
+} from "@patchbay/core";
 import type { McpServer } from "../src/server.ts";
 import { serveHttp } from "../src/transports/http.ts";
 import { serveStdio } from "../src/transports/stdio.ts";
@@ -11,7 +20,8 @@ export type Json = Record<string, any>;
 
 /** What a raw client can do. */
 export interface Wire {
-  era: "legacy" | "modern";
+  era: Era;
+  revision: Revision;
   /** Sends a request; resolves with the whole response message. */
   request(method: string, params?: Json, id?: string | number): Promise<Json>;
   notify(method: string, params?: Json): Promise<void>;
@@ -36,14 +46,20 @@ export const INITIALIZE = {
   clientInfo: { name: "test", version: "1" },
 };
 
-export const WIRES: [name: string, open: (server: McpServer) => Promise<Wire>][] = [
-  ["memory, 2026-07-28", async (server) => overChannel(memory(server), "modern")],
-  ["memory, 2025-11-25", async (server) => overChannel(memory(server), "legacy")],
-  ["stdio, 2026-07-28", async (server) => overChannel(stdio(server), "modern")],
-  ["stdio, 2025-11-25", async (server) => overChannel(stdio(server), "legacy")],
-  ["HTTP, 2026-07-28", (server) => overHttp(server, "modern")],
-  ["HTTP, 2025-11-25", (server) => overHttp(server, "legacy")],
-];
+const TRANSPORTS: Record<string, (server: McpServer, revision: Revision) => Promise<Wire>> = {
+  memory: (server, revision) => overChannel(memory(server), revision),
+  stdio: (server, revision) => overChannel(stdio(server), revision),
+  HTTP: (server, revision) => overHttp(server, revision),
+};
+
+export const WIRES: [name: string, open: (server: McpServer) => Promise<Wire>][] = Object.entries(
+  TRANSPORTS,
+).flatMap(([transport, open]) =>
+  REVISIONS.map((revision): [string, (server: McpServer) => Promise<Wire>] => [
+    `${transport}, ${revision}`,
+    (server) => open(server, revision),
+  ]),
+);
 
 export function memory(server: McpServer): Channel {
   const [client, served] = channelPair();
@@ -93,7 +109,8 @@ class Inbox {
   }
 }
 
-async function overChannel(channel: Channel, era: "legacy" | "modern"): Promise<Wire> {
+async function overChannel(channel: Channel, revision: Revision): Promise<Wire> {
+  const era = eraOf(revision);
   const inbox = new Inbox();
   const pending = new Map<string | number, (message: Json) => void>();
   let nextId = 1;
@@ -110,6 +127,7 @@ async function overChannel(channel: Channel, era: "legacy" | "modern"): Promise<
   );
   const wire: Wire = {
     era,
+    revision,
     notifications: inbox.notifications,
     notification: (accept) => inbox.take(accept),
     request: (method, params = {}, id = nextId++) =>
@@ -129,7 +147,7 @@ async function overChannel(channel: Channel, era: "legacy" | "modern"): Promise<
     close: () => channel.close(),
   };
   if (era === "legacy") {
-    await wire.request("initialize", INITIALIZE);
+    await wire.request("initialize", { ...INITIALIZE, protocolVersion: revision });
     await wire.notify("notifications/initialized");
   }
   return wire;
@@ -139,7 +157,8 @@ function withMeta(params: Json): Json {
   return { ...params, _meta: { ...MODERN_META, ...params._meta } };
 }
 
-async function overHttp(server: McpServer, era: "legacy" | "modern"): Promise<Wire> {
+async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
+  const era = eraOf(revision);
   const serving = await serveHttp(server, { port: 0 });
   const inbox = new Inbox();
   const aborts = new Map<string | number, AbortController>();
@@ -158,7 +177,7 @@ async function overHttp(server: McpServer, era: "legacy" | "modern"): Promise<Wi
         accept: "application/json, text/event-stream",
         ...(era === "modern" && { "mcp-protocol-version": "2026-07-28", "mcp-method": message.method }),
         ...(era === "modern" && name !== undefined && { "mcp-name": name }),
-        ...(session !== undefined && { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }),
+        ...(session !== undefined && { "mcp-session-id": session, "mcp-protocol-version": revision }),
       },
       body: JSON.stringify(message),
     });
@@ -183,6 +202,7 @@ async function overHttp(server: McpServer, era: "legacy" | "modern"): Promise<Wi
 
   const wire: Wire = {
     era,
+    revision,
     notifications: inbox.notifications,
     notification: (accept) => inbox.take(accept),
     request: async (method, params = {}, id = nextId++) =>
@@ -200,7 +220,7 @@ async function overHttp(server: McpServer, era: "legacy" | "modern"): Promise<Wi
     close: () => serving.close(),
   };
   if (era === "legacy") {
-    await wire.request("initialize", INITIALIZE);
+    await wire.request("initialize", { ...INITIALIZE, protocolVersion: revision });
     await wire.notify("notifications/initialized");
   }
   return wire;

@@ -6,6 +6,7 @@ import type { Wire } from "./wire.ts";
 export const wire20260728: Wire = {
   revision: "2026-07-28",
   era: "modern",
+  wrongArgumentsAreResults: true,
 
   writeResult(result, serverMeta) {
     if (result._meta !== undefined || result.resultType !== undefined) {
@@ -22,6 +23,9 @@ export const wire20260728: Wire = {
     return `${open("complete")},${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"${close(serverMeta, "")}`;
   },
 
+  implementation: (info) => info,
+  capabilities: (capabilities) => capabilities,
+  notificationParams: (_method, params) => params,
   error: toErrorObject,
 };
 

@@ -7,6 +7,7 @@ import {
   ErrorCode,
   formatIssues,
   type Icon,
+  InvalidArgumentsError,
   isObject,
   type JsonObject,
   type Meta,
@@ -102,7 +103,7 @@ export async function callTool(
   const pending = tool.input.check(args);
   const checked: Checked = pending instanceof Promise ? await pending : pending;
   if (checked.issues !== undefined) {
-    return failure(`Invalid arguments for ${name}: ${formatIssues(checked.issues)}`);
+    throw new InvalidArgumentsError(`Invalid arguments for ${name}: ${formatIssues(checked.issues)}`);
   }
   let given: unknown;
   try {
@@ -179,7 +180,8 @@ function isBlock(value: unknown): value is ContentBlock {
   }
 }
 
-function failure(text: string): CallToolResult {
+/** What the model is told of a call that failed. */
+export function failure(text: string): CallToolResult {
   return { content: [{ type: "text", text }], isError: true };
 }
 

@@ -47,6 +47,7 @@ export function initialize(
   if (!isObject(clientInfo)) throw invalid("clientInfo", "an object");
   const agreed =
     isRevision(protocolVersion) && eraOf(protocolVersion) === "legacy" ? protocolVersion : LATEST_LEGACY;
+  const wire = wireOf(agreed);
   return {
     record: {
       revision: agreed,
@@ -58,8 +59,8 @@ export function initialize(
     },
     result: {
       protocolVersion: agreed,
-      capabilities: server.capabilities,
-      serverInfo: server.info,
+      capabilities: wire.capabilities(server.capabilities),
+      serverInfo: wire.implementation(server.info),
       ...(server.instructions !== undefined && { instructions: server.instructions }),
     },
   };
