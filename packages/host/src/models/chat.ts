@@ -1,6 +1,6 @@
 /** A language model, reached through its LangChain package. */
 
-import type { AIMessageChunk } from "@langchain/core/messages";
+import type { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import { HostError } from "../errors.ts";
 import type { KeyedProvider } from "../settings.ts";
 import { explainFault } from "./faults.ts";
@@ -22,31 +22,30 @@ export function chatModel(
     const stall = stallGuard(settings);
     try {
       const chat = await loading;
-      const { AIMessage, SystemMessage } = await import("@langchain/core/messages");
-      const { historyFor, withWholeCalls } = await import("./history.ts");
+      const { SystemMessage } = await import("@langchain/core/messages");
+      const { finishedReply, historyFor } = await import("./history.ts");
       const runnable =
         request.bound.length > 0 && chat.bindTools !== undefined ? chat.bindTools(request.bound) : chat;
-      const stream = await runnable.stream(
-        [new SystemMessage(request.system), ...historyFor(provider, request.messages)],
-        { signal: AbortSignal.any([request.signal, stall.signal]) },
-      );
-      let whole: AIMessageChunk | undefined;
-      for await (const chunk of stream as AsyncIterable<AIMessageChunk>) {
-        stall.alive();
-        if (chunk.text !== "") request.onText(chunk.text);
-        whole = whole === undefined ? chunk : whole.concat(chunk);
+      const messages = [new SystemMessage(request.system), ...historyFor(provider, request.messages)];
+      const options = { signal: AbortSignal.any([request.signal, stall.signal]) };
+      let whole: AIMessage | AIMessageChunk | undefined;
+      if (settings.stream) {
+        let sum: AIMessageChunk | undefined;
+        for await (const chunk of (await runnable.stream(
+          messages,
+          options,
+        )) as AsyncIterable<AIMessageChunk>) {
+          stall.alive();
+          if (chunk.text !== "") request.onText(chunk.text);
+          sum = sum === undefined ? chunk : sum.concat(chunk);
+        }
+        whole = sum;
+      } else {
+        whole = (await runnable.invoke(messages, options)) as AIMessage;
+        if (whole.text !== "") request.onText(whole.text);
       }
       if (whole === undefined) throw new HostError("model", `${label} gave an empty answer.`);
-      const message = withWholeCalls(
-        new AIMessage({
-          content: whole.content as string,
-          tool_calls: whole.tool_calls ?? [],
-          invalid_tool_calls: whole.invalid_tool_calls ?? [],
-          additional_kwargs: whole.additional_kwargs,
-          response_metadata: whole.response_metadata,
-          ...(whole.usage_metadata === undefined ? {} : { usage_metadata: whole.usage_metadata }),
-        }),
-      );
+      const message = finishedReply(whole);
       if (message.text === "" && (message.tool_calls ?? []).length === 0) throw emptyAnswer(label, whole);
       return { message, ok: true };
     } catch (error) {
@@ -61,7 +60,7 @@ export function chatModel(
   return { provider, name: settings.model, label, reply };
 }
 
-function emptyAnswer(label: string, { response_metadata: metadata }: AIMessageChunk): HostError {
+function emptyAnswer(label: string, { response_metadata: metadata }: AIMessage | AIMessageChunk): HostError {
   const why = metadata.finish_reason ?? metadata.stop_reason;
   if (why === "length" || why === "max_tokens") {
     return new HostError(
@@ -75,7 +74,7 @@ function emptyAnswer(label: string, { response_metadata: metadata }: AIMessageCh
 
 /**
  * Ends a stream that stands still: the packages time only the wait for a stream to begin. Until the first
- * piece they may try again, so that wait is allowed once for each attempt.
+ * piece they may try again, so that wait is allowed once for each attempt, with a pause before each.
  */
 function stallGuard({ timeoutMs, maxRetries }: ProviderSettings) {
   const controller = new AbortController();

@@ -1,6 +1,13 @@
 /** The history as each provider takes it: results marked as errors, and images where they may stand. */
 
-import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  type AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { isObject, parseJson } from "@patchbay/core";
 import type { ProviderName } from "../settings.ts";
 import type { ToolArtifact } from "../tools/langchain.ts";
 
@@ -66,25 +73,50 @@ function imagesOf(message: ToolMessage): ToolArtifact["images"] {
 }
 
 /**
- * A reply whose calls all have an id and arguments. What was no JSON stays in `invalid_tool_calls`, and is a
- * call too, so that it gets its result: providers refuse a history with a call that has none.
+ * A reply as the history keeps it. Each of its calls has an id, for each must get its result. Arguments that
+ * are not whole JSON are in `invalid_tool_calls` too: LangChain mends what a stream left unfinished, and a
+ * mended command is not the one that was meant.
  */
-export function withWholeCalls(message: AIMessage): AIMessage {
-  const broken = message.invalid_tool_calls ?? [];
-  const calls = message.tool_calls ?? [];
-  if (broken.length === 0 && calls.every((call) => call.id !== undefined)) return message;
-  const stamp = () => `call_${crypto.randomUUID()}`;
-  const named = broken.map((call) => ({ ...call, id: call.id ?? stamp() }));
-  const { tool_calls: _, ...kwargs } = message.additional_kwargs;
+export function finishedReply(reply: AIMessage | AIMessageChunk): AIMessage {
+  const calls = "tool_call_chunks" in reply ? readChunks(reply.tool_call_chunks ?? []) : readCalls(reply);
+  // OpenAI's own copy of the calls, which would otherwise be sent back with the ids it lacks.
+  const { tool_calls: _, ...kwargs } = reply.additional_kwargs;
   return new AIMessage({
-    content: message.content as string,
+    content: reply.content as string,
     additional_kwargs: kwargs,
-    response_metadata: message.response_metadata,
-    ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
-    invalid_tool_calls: named,
-    tool_calls: [
-      ...calls.map((call) => ({ ...call, id: call.id ?? stamp() })),
-      ...named.map((call) => ({ type: "tool_call" as const, id: call.id, name: call.name ?? "", args: {} })),
-    ],
+    response_metadata: reply.response_metadata,
+    ...(reply.usage_metadata === undefined ? {} : { usage_metadata: reply.usage_metadata }),
+    tool_calls: calls.map(({ id, name, args = {} }) => ({ type: "tool_call", id, name, args })),
+    invalid_tool_calls: calls.flatMap(({ id, name, args }) => (args === undefined ? [{ id, name }] : [])),
   });
+}
+
+interface ReadCall {
+  id: string;
+  name: string;
+  /** Missing when they were no JSON object. */
+  args?: Record<string, unknown>;
+}
+
+function readCalls({ tool_calls: good = [], invalid_tool_calls: bad = [] }: AIMessage): ReadCall[] {
+  return [
+    ...good.map(({ id = newId(), name, args }) => ({ id, name, args })),
+    ...bad.map(({ id = newId(), name = "" }) => ({ id, name })),
+  ];
+}
+
+function readChunks(chunks: NonNullable<AIMessageChunk["tool_call_chunks"]>): ReadCall[] {
+  return chunks.map(({ id = newId(), name = "", args }) => {
+    if (args === undefined || args.trim() === "") return { id, name, args: {} };
+    try {
+      const value = parseJson(args);
+      return isObject(value) ? { id, name, args: value } : { id, name };
+    } catch {
+      return { id, name };
+    }
+  });
+}
+
+function newId(): string {
+  return `call_${crypto.randomUUID()}`;
 }

@@ -21,6 +21,8 @@ export interface ProviderSettings extends Omit<ModelSettings, "provider" | "mode
 
 /** What an OpenAI-compatible server without keys is sent, for the package insists on one. */
 const NO_KEY = "none";
+/** A key and a conversation go where BASE_URL says, and nowhere else. */
+const NO_REDIRECTS = { redirect: "error" } as const;
 
 export const PROVIDERS: Record<KeyedProvider | "local", Provider> = {
   openai: {
@@ -54,7 +56,7 @@ export const PROVIDERS: Record<KeyedProvider | "local", Provider> = {
         anthropicApiUrl: baseUrl.replace(/\/v1$/, ""),
         maxRetries,
         streaming: stream,
-        clientOptions: { timeout: timeoutMs, maxRetries: 0 },
+        clientOptions: { timeout: timeoutMs, maxRetries: 0, fetchOptions: NO_REDIRECTS },
         ...(temperature === undefined ? {} : { temperature }),
         ...(maxTokens === undefined ? {} : { maxTokens }),
       });
@@ -88,7 +90,7 @@ function openAIFields({
     model,
     apiKey: key?.reveal() ?? NO_KEY,
     // Given even where it is the default: else the package would follow variables of its own.
-    configuration: { baseURL: baseUrl, organization: null, project: null },
+    configuration: { baseURL: baseUrl, organization: null, project: null, fetchOptions: NO_REDIRECTS },
     timeout: timeoutMs,
     maxRetries,
     streaming: stream,

@@ -47,7 +47,6 @@ export async function discover(
   const unavailable: Unavailable[] = [];
   const listings = await Promise.all(
     Array.from(clients, async ([server, client]) => {
-      if (client.capabilities.tools === undefined) return [];
       try {
         const tools = await client.listTools(signal === undefined ? {} : { signal });
         return tools.map((tool) => ({ server, client, tool }));

@@ -1,0 +1,379 @@
+/** The real provider packages, over the real wire: what is posted, and what comes of the replies. */
+
+import type { Client } from "@patchbay/client";
+import type { McpServer } from "@patchbay/server";
+import { afterEach, describe, expect, it } from "vitest";
+import { chooseModel, createHost, type Environment, type Host, type HostEvent } from "../src/index.ts";
+import { type Posted, type ProviderWire, type Reply, serveProvider } from "./provider-wire.ts";
+import { calculator, connectAll, hanging, returning, weather } from "./servers.ts";
+
+const CANARY = "sk-canary-4f1a9c";
+const PROVIDERS = [
+  { provider: "openai", protocol: "openai", variable: "OPENAI_API_KEY", model: "gpt-4.1-mini" },
+  { provider: "deepseek", protocol: "openai", variable: "DEEPSEEK_API_KEY", model: "deepseek-chat" },
+  { provider: "anthropic", protocol: "anthropic", variable: "ANTHROPIC_API_KEY", model: "claude-sonnet-4-6" },
+] as const;
+type Wired = (typeof PROVIDERS)[number];
+const [OPENAI, DEEPSEEK, ANTHROPIC] = PROVIDERS;
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close();
+});
+
+async function hostOn(
+  wired: Wired,
+  script: Reply[],
+  servers: Record<string, McpServer>,
+  more: { stream?: boolean; env?: Environment; recursionLimit?: number; maxResultCharacters?: number } = {},
+): Promise<{ host: Host; wire: ProviderWire; clients: Record<string, Client> }> {
+  const wire = await serveProvider(wired.protocol, script);
+  open.push(wire);
+  const clients = await connectAll(servers);
+  const { stream, env, ...limits } = more;
+  const model = await chooseModel(
+    {
+      MODEL_PROVIDER: wired.provider,
+      [wired.variable]: CANARY,
+      BASE_URL: wire.baseUrl,
+      MODEL_MAX_RETRIES: "0",
+      ...env,
+    },
+    stream === undefined ? {} : { stream },
+  );
+  const host = createHost({ clients, model, ...limits });
+  open.push(host);
+  return { host, wire, clients };
+}
+
+/** The tools of a request, in one shape. */
+function toolsIn(body: Posted): { name: string; description: string; schema: Posted }[] {
+  return body.tools.map((tool: Posted) =>
+    tool.function === undefined
+      ? { name: tool.name, description: tool.description, schema: tool.input_schema }
+      : {
+          name: tool.function.name,
+          description: tool.function.description,
+          schema: tool.function.parameters,
+        },
+  );
+}
+
+/** The calls that a request's history holds, in one shape. */
+function callsIn(body: Posted): { id: string; name: string; args: object }[] {
+  return body.messages.flatMap(({ tool_calls = [], content }: Posted) => [
+    ...tool_calls.map((call: Posted) => ({
+      id: call.id,
+      name: call.function.name,
+      args: JSON.parse(call.function.arguments),
+    })),
+    ...(Array.isArray(content) ? content : [])
+      .filter((block: Posted) => block.type === "tool_use")
+      .map((block: Posted) => ({ id: block.id, name: block.name, args: block.input })),
+  ]);
+}
+
+/** The tool results of a request, in one shape. */
+function resultsIn(body: Posted): { id: string; text: string; isError?: boolean }[] {
+  return body.messages.flatMap((message: Posted) => {
+    if (message.role === "tool") return [{ id: message.tool_call_id, text: message.content }];
+    if (!Array.isArray(message.content)) return [];
+    return message.content
+      .filter((block: Posted) => block.type === "tool_result")
+      .map((block: Posted) => ({
+        id: block.tool_use_id,
+        text: block.content.map((part: Posted) => part.text ?? "").join(""),
+        ...(block.is_error === undefined ? {} : { isError: block.is_error }),
+      }));
+  });
+}
+
+describe.each(PROVIDERS)("$provider", (wired) => {
+  it.each([true, false])("calls a tool and answers, streaming: %s", async (stream) => {
+    const script: Reply[] = [
+      { text: "I'll add them.", calls: [{ id: "call_7", name: "add", args: { a: 3, b: 4 } }] },
+      { text: "It is seven." },
+    ];
+    const { host, wire } = await hostOn(wired, script, { calculator: calculator() }, { stream });
+    const events: HostEvent[] = [];
+    const answer = await host.ask("What is 3 + 4?", { onEvent: (event) => events.push(event) });
+
+    expect(answer).toMatchObject({ text: "It is seven.", ok: true });
+    expect(answer.model).toContain(wired.model);
+    const [first, second] = wire.requests.map(({ body }) => body);
+    expect(first).toMatchObject({ model: wired.model, temperature: 0.1 });
+    expect(first.stream ?? false).toBe(stream);
+    expect(toolsIn(first)).toEqual([
+      {
+        name: "calculator",
+        description: "Works out an arithmetic expression.",
+        schema: { type: "object", properties: { expression: { type: "string" } }, required: ["expression"] },
+      },
+      {
+        name: "add",
+        description: "Addition. Adds two numbers.",
+        schema: {
+          type: "object",
+          properties: { a: { type: "number" }, b: { type: "number" } },
+          required: ["a", "b"],
+        },
+      },
+    ]);
+    expect(JSON.stringify(first.tools)).not.toContain("strict");
+    expect(callsIn(second)).toEqual([{ id: "call_7", name: "add", args: { a: 3, b: 4 } }]);
+    expect(resultsIn(second)).toEqual([{ id: "call_7", text: "7" }]);
+    expect(JSON.stringify(first)).toContain("Use it for sums.");
+
+    expect(events.filter(({ type }) => type !== "text").map(({ type }) => type)).toEqual([
+      "model_start",
+      "tool_start",
+      "tool_progress",
+      "tool_end",
+      "model_start",
+      "answer",
+    ]);
+    expect(events.find(({ type }) => type === "tool_start")).toMatchObject({
+      server: "calculator",
+      tool: "add",
+      arguments: { a: 3, b: 4 },
+    });
+    expect(events.find(({ type }) => type === "tool_end")).toMatchObject({ isError: false, text: "7" });
+    const said = (step: number) =>
+      events.flatMap((event) => (event.type === "text" && event.step === step ? [event.text] : []));
+    expect(said(1).join("")).toBe("I'll add them.");
+    expect(said(2).join("")).toBe("It is seven.");
+    if (stream) expect(said(2).length).toBeGreaterThan(1);
+  });
+
+  it("answers calls made at once, each with its own result, errors marked", async () => {
+    const calls = [
+      { id: "a", name: "add", args: { a: 1, b: 2 } },
+      { id: "b", name: "calculator", args: { expression: "1/0" } },
+      { id: "c", name: "get_weather", args: { city: "Beijing" } },
+      { id: "d", name: "get_whether", args: {} },
+      { id: "e", name: "add", args: { a: "one" } },
+    ];
+    const servers = { calculator: calculator(), weather: weather() };
+    const { host, wire } = await hostOn(wired, [{ calls }, { text: "Done." }], servers);
+    await host.ask("All of it");
+    const marked = wired.provider === "anthropic" ? { isError: true } : {};
+    expect(resultsIn(wire.requests[1]?.body)).toEqual([
+      { id: "a", text: "3" },
+      { id: "b", text: "Error: cannot work out 1/0", ...marked },
+      { id: "c", text: "Beijing: clear, 23 °C" },
+      { id: "d", text: 'Error: there is no tool "get_whether". Did you mean "get_weather"?', ...marked },
+      { id: "e", text: expect.stringContaining("do not fit the tool's input schema"), ...marked },
+    ]);
+  });
+
+  it("goes on after a turn that failed, with a history that the provider takes", async () => {
+    const script: Reply[] = [
+      { text: "Hello Ann." },
+      { calls: [{ id: "x", name: "add", args: { a: 1, b: 1 } }] },
+      { status: 500, body: { error: { message: CANARY } } },
+      { status: 429 },
+      { text: "Ann." },
+    ];
+    const { host, wire } = await hostOn(wired, script, { calculator: calculator() });
+    const conversation = host.conversation();
+    await conversation.ask("I am Ann.");
+    await expect(conversation.ask("Add 1 and 1")).rejects.toThrow(/is failing \(500\)/);
+    await expect(conversation.ask("And now?")).rejects.toThrow(/refusing requests for now \(429\)/);
+    expect(await conversation.ask("Who am I?")).toMatchObject({ text: "Ann." });
+    const last = wire.requests.at(-1)?.body;
+    const written = JSON.stringify(last.messages);
+    expect(written).toContain("I am Ann.");
+    expect(resultsIn(last)).toEqual([{ id: "x", text: "2" }]);
+    expect(written).toContain("This turn ended without an answer");
+    expect(written).not.toContain("And now?");
+    expect(written).not.toContain(CANARY);
+  });
+
+  it.each<[number | "stall" | "hang", RegExp]>([
+    [401, new RegExp(`refused the key in ${wired.variable} \\(401\\)`)],
+    [402, /no balance left/],
+    [404, new RegExp(`knows no model "${wired.model}".*MODEL`)],
+    [400, /refused the request \(400, invalid_request_error\)/],
+    [503, /is failing \(503\)/],
+    ["stall", /no sign of life within MODEL_TIMEOUT_MS \(50 ms\)/],
+    ["hang", /no sign of life within MODEL_TIMEOUT_MS \(50 ms\)/],
+  ])("says in one sentence what %s means, and shows no key", async (what, sentence) => {
+    const body = { error: { type: "invalid_request_error", message: `Incorrect key ${CANARY}` } };
+    const reply: Reply =
+      what === "stall" ? { stall: true } : what === "hang" ? { hang: true } : { status: what, body };
+    const env: Environment = typeof what === "number" ? {} : { MODEL_TIMEOUT_MS: "50" };
+    const { host } = await hostOn(wired, [reply], {}, { env });
+    const error: Error = await host.ask("Hello").catch((thrown) => thrown);
+    expect(error.message).toMatch(sentence);
+    expect(error.message).not.toMatch(/\n|Troubleshooting|Incorrect/);
+    expect(JSON.stringify(error) + String(error.stack) + String(error.cause)).not.toContain(CANARY);
+  });
+
+  it("says what to check when nobody listens at BASE_URL", async () => {
+    const gone = await serveProvider(wired.protocol, []);
+    await gone.close();
+    const { host } = await hostOn(wired, [], {}, { env: { BASE_URL: gone.baseUrl } });
+    await expect(host.ask("Hello")).rejects.toThrow(
+      new RegExp(
+        `^Cannot reach .* at ${gone.baseUrl}.*\\(ECONNREFUSED\\): check the network and BASE_URL\\.$`,
+      ),
+    );
+  });
+
+  it("tries again after an overload, as often as MODEL_MAX_RETRIES says", async () => {
+    const script: Reply[] = [{ status: 503 }, { text: "Now." }];
+    const { host, wire } = await hostOn(wired, script, {}, { env: { MODEL_MAX_RETRIES: "1" } });
+    expect(await host.ask("Hello")).toMatchObject({ text: "Now." });
+    expect(wire.requests).toHaveLength(2);
+  });
+
+  it("follows no redirect: the key goes where BASE_URL says", async () => {
+    const elsewhere = await serveProvider(wired.protocol, [{ text: "Caught." }]);
+    open.push(elsewhere);
+    const { host } = await hostOn(wired, [{ status: 307, location: elsewhere.baseUrl }], {});
+    await expect(host.ask("Hello")).rejects.toMatchObject({ code: "model" });
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  it("cancels a request that the model is slow to answer", async () => {
+    const { host, wire } = await hostOn(wired, [{ hang: true }], {});
+    const controller = new AbortController();
+    const arrived = wire.arrived();
+    const asked = host.ask("Hello", { signal: controller.signal });
+    await arrived;
+    controller.abort();
+    await expect(asked).rejects.toMatchObject({ code: "cancelled" });
+  });
+});
+
+describe("results", () => {
+  const image = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
+
+  it("gives Anthropic an image inside the result", async () => {
+    const script: Reply[] = [{ calls: [{ name: "give", args: {} }] }, { text: "A picture." }];
+    const result = { content: [{ type: "text", text: "Look:" }, image] };
+    const { host, wire } = await hostOn(ANTHROPIC, script, { giver: returning(result) });
+    await host.ask("Show me");
+    const block = wire.requests[1]?.body.messages.at(-1).content[0];
+    expect(block.content).toEqual([
+      { type: "text", text: "Look:\n\n[image image/png, 8 bytes]" },
+      { type: "image", source: { type: "base64", media_type: "image/png", data: image.data } },
+    ]);
+  });
+
+  it("gives OpenAI a marker in the tool message and the image in a user turn after it", async () => {
+    const script: Reply[] = [{ calls: [{ name: "give", args: {} }] }, { text: "A picture." }];
+    const { host, wire } = await hostOn(OPENAI, script, { giver: returning({ content: [image] }) });
+    await host.ask("Show me");
+    const [tool, user] = wire.requests[1]?.body.messages.slice(-2) ?? [];
+    expect(tool).toMatchObject({ role: "tool", content: "[image image/png, 8 bytes]" });
+    expect(user.role).toBe("user");
+    expect(user.content[1]).toEqual({
+      type: "image_url",
+      image_url: { url: `data:image/png;base64,${image.data}` },
+    });
+  });
+
+  it("cuts a large result at the limit", async () => {
+    const script: Reply[] = [{ calls: [{ name: "give", args: {} }] }, { text: "Long." }];
+    const result = { content: [{ type: "text", text: "x".repeat(5_000_000) }] };
+    const { host, wire } = await hostOn(
+      OPENAI,
+      script,
+      { giver: returning(result) },
+      { maxResultCharacters: 100 },
+    );
+    await host.ask("Show me");
+    expect(resultsIn(wire.requests[1]?.body)[0]?.text).toBe(
+      `${"x".repeat(100)}\n[cut here: the first 100 of 5000000 characters (maxResultCharacters is 100)]`,
+    );
+  });
+});
+
+describe("tools", () => {
+  it("maps names both ways, and prefixes those that two servers have", async () => {
+    const dotted = (name: string) =>
+      returning({ content: [{ type: "text", text: `from ${name}` }] }, "files.read/all");
+    const calls = [
+      { id: "1", name: "one__files_read_all", args: {} },
+      { id: "2", name: "two__files_read_all", args: {} },
+    ];
+    const { host, wire } = await hostOn(OPENAI, [{ calls }, { text: "Both." }], {
+      one: dotted("one"),
+      two: dotted("two"),
+      weather: weather(),
+    });
+    await host.ask("Read");
+    expect(toolsIn(wire.requests[0]?.body).map(({ name }) => name)).toEqual([
+      "one__files_read_all",
+      "two__files_read_all",
+      "get_weather",
+    ]);
+    expect(resultsIn(wire.requests[1]?.body).map(({ text }) => text)).toEqual(["from one", "from two"]);
+  });
+
+  it("sets aside a tool that the provider cannot take, and offers the others", async () => {
+    const server = calculator();
+    const either = { type: "object", oneOf: [{ required: ["a"] }, { required: ["b"] }] } as const;
+    server.tool("either", { input: either }, () => "");
+    const { host, wire } = await hostOn(ANTHROPIC, [{ text: "Hi." }], { calculator: server });
+    const events: HostEvent[] = [];
+    await host.ask("Hello", { onEvent: (event) => events.push(event) });
+    expect(toolsIn(wire.requests[0]?.body).map(({ name }) => name)).toEqual(["calculator", "add"]);
+    expect(events).toContainEqual({
+      type: "tool_set_aside",
+      server: "calculator",
+      tool: "either",
+      reason: "its input schema has oneOf at the root and no properties of its own",
+    });
+  });
+
+  it.each([
+    { wired: OPENAI, stream: true },
+    { wired: OPENAI, stream: false },
+    { wired: ANTHROPIC, stream: true },
+  ])(
+    "never calls with arguments that broke off: $wired.provider, streaming: $stream",
+    async ({ wired, stream }) => {
+      const script: Reply[] = [
+        { calls: [{ id: "z", name: "add", args: '{"a": 1, "b": 23' }] },
+        { text: "Sorry." },
+      ];
+      const { host, wire } = await hostOn(wired, script, { calculator: calculator() }, { stream });
+      expect(await host.ask("Add")).toMatchObject({ text: "Sorry." });
+      expect(resultsIn(wire.requests[1]?.body)).toMatchObject([
+        { id: "z", text: "Error: the arguments are not valid JSON; nothing was called." },
+      ]);
+    },
+  );
+
+  it("stops a model that keeps asking, and says which limit it was", async () => {
+    const again: Reply = { calls: [{ name: "add", args: { a: 1, b: 1 } }] };
+    const { host } = await hostOn(
+      DEEPSEEK,
+      [again, again, again],
+      { calculator: calculator() },
+      { recursionLimit: 5 },
+    );
+    await expect(host.ask("Loop")).rejects.toMatchObject({
+      code: "recursion_limit",
+      message: expect.stringContaining("No answer after 5 steps (recursionLimit)"),
+    });
+  });
+
+  it("cancels the tool call that is running, and the conversation goes on", async () => {
+    const { server, called, cancelled } = hanging();
+    const script: Reply[] = [{ calls: [{ id: "w", name: "wait", args: {} }] }, { text: "Here again." }];
+    const { host, wire } = await hostOn(ANTHROPIC, script, { hanging: server });
+    const conversation = host.conversation();
+    const controller = new AbortController();
+    const asked = conversation.ask("Wait", { signal: controller.signal });
+    await called;
+    await expect(conversation.ask("Meanwhile")).rejects.toMatchObject({ code: "busy" });
+    controller.abort();
+    await expect(asked).rejects.toMatchObject({ code: "cancelled" });
+    await cancelled;
+    expect(await conversation.ask("Still there?")).toMatchObject({ text: "Here again." });
+    expect(resultsIn(wire.requests[1]?.body)).toMatchObject([{ id: "w", isError: true }]);
+  });
+});
