@@ -4,7 +4,7 @@ import { McpServer } from "@patchbay/server";
 import { serveHttp } from "@patchbay/server/http";
 import { serveStdio } from "@patchbay/server/stdio";
 import { z } from "zod";
-import { hang, stopped } from "./hanging.mjs";
+import { hang, tell, told } from "./happenings.mjs";
 import * as offer from "./offer.mjs";
 
 const server = new McpServer(offer.INFO, {
@@ -28,9 +28,15 @@ server
   .tool("fail", {}, () => {
     throw new Error(offer.FAILURE);
   })
-  .tool("count", { input: z.object({ to: z.number().int() }) }, ({ to }, ctx) => {
-    for (let step = 1; step <= to; step++) ctx.progress(step, to, `step ${step}`);
+  .tool("count", { input: z.object({ to: z.number().int(), key: z.string() }) }, async ({ to, key }, ctx) => {
+    for (let step = 1; step <= to; step++) {
+      ctx.progress(step, to, `step ${step}`);
+      await told(`${key} ${step}`);
+    }
     return `counted to ${to}`;
+  })
+  .tool("heard", { input: z.object({ key: z.string(), step: z.number().int() }) }, ({ key, step }) => {
+    tell(`${key} ${step}`);
   })
   .tool("log", {}, (_, ctx) => {
     ctx.log("debug", "too quiet", "interop");
@@ -42,7 +48,7 @@ server
     await hang(key, ctx.signal);
   })
   .tool("stopped", { input: z.object({ key: z.string() }) }, async ({ key }) => {
-    await stopped(key);
+    await told(key);
     return "stopped";
   });
 

@@ -13,7 +13,7 @@ import {
   SetLevelRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { hang, stopped } from "./hanging.mjs";
+import { hang, tell, told } from "./happenings.mjs";
 import * as offer from "./offer.mjs";
 
 const say = (text) => ({ content: [{ type: "text", text }] });
@@ -46,9 +46,20 @@ function build() {
   mcp.registerTool("fail", {}, () => {
     throw new Error(offer.FAILURE);
   });
-  mcp.registerTool("count", { inputSchema: { to: z.number().int() } }, async ({ to }, extra) => {
-    for (let step = 1; step <= to; step++) await progress(extra, step, to, `step ${step}`);
-    return say(`counted to ${to}`);
+  mcp.registerTool(
+    "count",
+    { inputSchema: { to: z.number().int(), key: z.string() } },
+    async ({ to, key }, extra) => {
+      for (let step = 1; step <= to; step++) {
+        await progress(extra, step, to, `step ${step}`);
+        await told(`${key} ${step}`);
+      }
+      return say(`counted to ${to}`);
+    },
+  );
+  mcp.registerTool("heard", { inputSchema: { key: z.string(), step: z.number().int() } }, ({ key, step }) => {
+    tell(`${key} ${step}`);
+    return { content: [] };
   });
   mcp.registerTool("log", {}, async (extra) => {
     if (logsDebug) await log(extra, "debug", "too quiet");
@@ -61,7 +72,7 @@ function build() {
     return { content: [] };
   });
   mcp.registerTool("stopped", { inputSchema: { key: z.string() } }, async ({ key }) => {
-    await stopped(key);
+    await told(key);
     return say("stopped");
   });
 

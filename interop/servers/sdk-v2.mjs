@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import { hang, stopped } from "./hanging.mjs";
+import { hang, tell, told } from "./happenings.mjs";
 import * as offer from "./offer.mjs";
 
 const say = (text) => ({ content: [{ type: "text", text }] });
@@ -42,10 +42,25 @@ function build() {
   mcp.registerTool("fail", {}, () => {
     throw new Error(offer.FAILURE);
   });
-  mcp.registerTool("count", { inputSchema: z.object({ to: z.number().int() }) }, async ({ to }, ctx) => {
-    for (let step = 1; step <= to; step++) await progress(ctx, step, to, `step ${step}`);
-    return say(`counted to ${to}`);
-  });
+  mcp.registerTool(
+    "count",
+    { inputSchema: z.object({ to: z.number().int(), key: z.string() }) },
+    async ({ to, key }, ctx) => {
+      for (let step = 1; step <= to; step++) {
+        await progress(ctx, step, to, `step ${step}`);
+        await told(`${key} ${step}`);
+      }
+      return say(`counted to ${to}`);
+    },
+  );
+  mcp.registerTool(
+    "heard",
+    { inputSchema: z.object({ key: z.string(), step: z.number().int() }) },
+    ({ key, step }) => {
+      tell(`${key} ${step}`);
+      return { content: [] };
+    },
+  );
   mcp.registerTool("log", {}, async (ctx) => {
     await ctx.mcpReq.log("debug", "too quiet", "interop");
     await ctx.mcpReq.log("warning", { loud: true }, "interop");
@@ -57,7 +72,7 @@ function build() {
     return { content: [] };
   });
   mcp.registerTool("stopped", { inputSchema: z.object({ key: z.string() }) }, async ({ key }) => {
-    await stopped(key);
+    await told(key);
     return say("stopped");
   });
 
@@ -98,7 +113,7 @@ function build() {
       description: "A brief about something",
       argsSchema: z.object({
         topic: z.string(),
-        tone: completable(z.string().optional(), (value = "") => offer.startingWith(offer.TONES, value)),
+        tone: completable(z.string(), (value) => offer.startingWith(offer.TONES, value)).optional(),
       }),
     },
     ({ topic, tone }) => ({
