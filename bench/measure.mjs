@@ -16,6 +16,8 @@ const OPEN_MS = 15_000;
  * @property {number} [perSecond] median over the rounds, as everything here
  * @property {number} [spread] half of the range of perSecond, as a share of it
  * @property {number} [cpuMicros] CPU time of the server for one call
+ * @property {number} [serverBusy] share of the time that the server's process was on its core
+ * @property {number} [loadBusy] the same for the load
  * @property {number} [p50] milliseconds
  * @property {number} [p99] milliseconds
  * @property {number} [ofBare] perSecond as a share of the floor's in the same round
@@ -52,6 +54,7 @@ export async function measure(scenario, plan, tell) {
 async function openAndWarmUp(scenario, entry, plan, tell) {
   tell(`${scenario.name}: warming up ${entry.contender.name}`);
   entry.opened = await within(OPEN_MS, scenario.driver(entry.contender, plan.nodeOptions));
+  await entry.opened.ready();
   await entry.opened.run(plan.warmUpMs);
 }
 
@@ -74,13 +77,15 @@ async function within(ms, promise) {
 }
 
 async function sampleOf(opened, ms) {
-  const before = cpuSeconds(opened.pid);
+  await opened.ready();
+  const before = { at: performance.now(), load: process.cpuUsage(), server: cpuSeconds(opened.pid) };
   const sample = await opened.run(ms);
-  const after = cpuSeconds(opened.pid);
-  return {
-    ...sample,
-    cpuMicros: before === undefined ? undefined : ((after - before) * 1e6) / sample.answered,
-  };
+  const seconds = (performance.now() - before.at) / 1000;
+  const load = process.cpuUsage(before.load);
+  const loadBusy = (load.user + load.system) / 1e6 / seconds;
+  if (before.server === undefined) return { ...sample, loadBusy };
+  const used = cpuSeconds(opened.pid) - before.server;
+  return { ...sample, loadBusy, serverBusy: used / seconds, cpuMicros: (used * 1e6) / sample.answered };
 }
 
 function rowsOf(entries) {
@@ -100,9 +105,12 @@ function rowsOf(entries) {
       ...row,
       perSecond,
       spread: (Math.max(...speeds) - Math.min(...speeds)) / 2 / perSecond,
-      cpuMicros: median(samples.map((sample) => sample.cpuMicros)),
-      p50: median(samples.map((sample) => sample.p50)),
-      p99: median(samples.map((sample) => sample.p99)),
+      ...Object.fromEntries(
+        ["p50", "p99", "cpuMicros", "serverBusy", "loadBusy"].map((key) => [
+          key,
+          median(samples.map((s) => s[key])),
+        ]),
+      ),
       ofBare: floor === entry ? undefined : ratio(entry, floor),
       oursOver: contender.floor || contender.ours ? undefined : ratio(oursLike(entries, contender), entry),
     };

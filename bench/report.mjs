@@ -1,6 +1,20 @@
 /** The results as a table: for the terminal, and for RESULTS.md. */
 
-const COLUMNS = ["", "revision", "calls/s", "±", "of bare", "ours is", "p50 ms", "p99 ms", "CPU µs/call"];
+const COLUMNS = [
+  "",
+  "revision",
+  "calls/s",
+  "±",
+  "of bare",
+  "ours is",
+  "p50 ms",
+  "p99 ms",
+  "CPU µs/call",
+  "busy",
+];
+
+/** Below this, something else than the server was what limited the run. */
+const BUSY_ENOUGH = 0.85;
 
 /** @param {import("./measure.mjs").Row[]} rows */
 function cellsOf(rows) {
@@ -17,17 +31,26 @@ function cellsOf(rows) {
       row.p50.toFixed(2),
       row.p99.toFixed(2),
       row.cpuMicros === undefined ? "" : row.cpuMicros.toFixed(1),
+      row.serverBusy === undefined ? "" : percent(row.serverBusy),
     ];
   });
 }
 
 const percent = (share) => `${Math.round(share * 100)} %`;
 
-/** What is shown as "–", and why. */
-function reasons(rows) {
-  return rows
+/** What is shown as "–", and why; and whether the numbers are the servers' own. */
+function notesOn(rows) {
+  const notes = rows
     .filter((row) => row.missing)
-    .map((row) => `${row.title}${row.revision ? ` (${row.revision})` : ""}: ${row.missing}`);
+    .map((row) => `– ${row.title}${row.revision ? ` (${row.revision})` : ""}: ${row.missing}`);
+  const held = rows.filter((row) => row.serverBusy < BUSY_ENOUGH);
+  if (held.length > 0) {
+    notes.push(
+      `${held.length} of ${rows.length} had their core for less than ${percent(BUSY_ENOUGH)} of the time: the machine did ` +
+        "other work, or the load was the limit. Their calls/s is too low; CPU µs/call tells more.",
+    );
+  }
+  return notes;
 }
 
 /** @param {{ title: string, rows: import("./measure.mjs").Row[] }} result */
@@ -39,14 +62,7 @@ export function plainTable({ title, rows }) {
       .map((text, i) => (i < 2 ? text.padEnd(widths[i]) : text.padStart(widths[i])))
       .join("  ")
       .trimEnd();
-  return [
-    title,
-    "",
-    line(COLUMNS),
-    ...cells.map(line),
-    ...reasons(rows).map((reason) => `– ${reason}`),
-    "",
-  ].join("\n");
+  return [title, "", line(COLUMNS), ...cells.map(line), ...notesOn(rows), ""].join("\n");
 }
 
 function markdownTable({ title, rows }) {
@@ -55,7 +71,7 @@ function markdownTable({ title, rows }) {
   const cells = cellsOf(rows).map((texts, i) =>
     rows[i].ours ? texts.map((text) => (text ? `**${text}**` : "")) : texts,
   );
-  const notes = reasons(rows).map((reason) => `- – ${reason}`);
+  const notes = notesOn(rows).map((note) => `- ${note}`);
   return [
     `## ${title}`,
     "",
@@ -88,7 +104,8 @@ has a text of its own, and each answer is checked to be that text, with that id.
 - **calls/s**: answered within the round. **±**: half of the range over the rounds.
 - **of bare**: calls/s against bare Node doing the same JSON and nothing of MCP.
 - **ours is**: how many times as many calls/s Patchbay answers, asked in the same era.
-- **CPU µs/call**: CPU time that the server's process used for one call; other load on the machine does not change it much.
+- **CPU µs/call**: CPU time that the server's process used for one call; other load on the machine changes it less.
+- **busy**: share of the time in which the server was on its core. Well below 100 %, something else was the limit.
 
 Ratios are taken round by round, and the median of them is shown. The official SDK v1 and v2 answer in JSON here, the faster of
 their modes. mcp-lite answers a client that accepts what the specification says with an event stream, and one that accepts

@@ -7,13 +7,13 @@ import { describeMachine, pinLoad } from "./machine.mjs";
 import { measure } from "./measure.mjs";
 import { markdownReport, plainTable } from "./report.mjs";
 import { scenarios } from "./scenarios.mjs";
-import { peerVersions, setUp } from "./setup.mjs";
+import { peerVersions, SetupError, setUp } from "./setup.mjs";
 
 const USAGE = `usage: npm run bench -- [options]
 
   --quick            a short run: 3 rounds of 0.4 s
   --rounds <n>       how many rounds (default 5)
-  --only <names>     some contenders or scenarios, by name or its beginning: --only bare,patchbay,echo-stdio
+  --only <names>     these scenarios, and contenders whose name begins so: --only echo-stdio,bare,patchbay
   --json             print the results as JSON
   --profile          write each server's CPU profile to bench/profiles/
   --help
@@ -43,22 +43,27 @@ function readOptions() {
   }
 }
 
-/** The scenarios and contenders that `--only` names: a scenario's name keeps all of it, a contender's keeps that. */
+/** What `--only` leaves: the scenarios that it names, or all; of each the contenders that it names, or all. */
 function chosen(only) {
-  if (only === undefined) return scenarios;
-  const names = only.split(",").map((name) => name.trim());
-  const has = (name) => names.some((wanted) => name.startsWith(wanted));
-  const wholes = scenarios.filter((scenario) => names.includes(scenario.name));
-  const inScenarios = wholes.length ? wholes : scenarios;
-  const onlyScenarios = names.every((name) => wholes.some((scenario) => scenario.name === name));
-  const found = inScenarios
+  const names = only?.split(",").map((name) => name.trim()) ?? [];
+  const isScenario = (name) => scenarios.some((scenario) => scenario.name === name);
+  const isContender = (name) =>
+    scenarios.some(({ contenders }) => contenders.some((c) => c.name.startsWith(name)));
+  const unknown = names.find((name) => !isScenario(name) && !isContender(name));
+  if (unknown !== undefined) fail(`--only ${unknown}: no scenario and no contender has this name`);
+
+  const scenarioNames = names.filter(isScenario);
+  const contenderNames = names.filter((name) => !isScenario(name));
+  return scenarios
+    .filter(({ name }) => scenarioNames.length === 0 || scenarioNames.includes(name))
     .map((scenario) => ({
       ...scenario,
-      contenders: onlyScenarios ? scenario.contenders : scenario.contenders.filter((c) => has(c.name)),
+      contenders: scenario.contenders.filter(
+        (contender) =>
+          contenderNames.length === 0 || contenderNames.some((name) => contender.name.startsWith(name)),
+      ),
     }))
-    .filter((scenario) => scenario.contenders.length > 0);
-  if (found.length === 0) fail(`--only ${only}: no contender or scenario has such a name`);
-  return found;
+    .filter(({ contenders }) => contenders.length > 0);
 }
 
 const options = readOptions();
@@ -83,7 +88,13 @@ const tell = (progress) => {
   else console.error(progress);
 };
 
-setUp(tell);
+try {
+  setUp(tell);
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  console.error(`\n${error.message}`);
+  process.exit(1);
+}
 const machine = describeMachine();
 pinLoad();
 tell(`${machine.pinning}; load average ${machine.loadAverage}\n`);

@@ -22,6 +22,7 @@ import { echo, MODERN } from "./messages.mjs";
 /**
  * @typedef {object} Opened a contender that is ready for load
  * @property {number} pid
+ * @property {() => Promise<void>} ready called before each run, and not measured
  * @property {(ms: number) => Promise<import("./closed-loop.mjs").Sample>} run
  * @property {() => Promise<void>} close
  */

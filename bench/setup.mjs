@@ -9,9 +9,16 @@ const root = join(here, "..");
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
 const peers = Object.entries(readJson(join(here, "package.json")).dependencies);
 
-function run(command, args, cwd) {
+/** A step of the setup that failed; what went wrong is on stderr already. */
+export class SetupError extends Error {}
+
+function run(what, command, args, cwd) {
   const shell = process.platform === "win32"; // npm is a .cmd there
-  execFileSync(command, args, { cwd, shell, stdio: ["ignore", process.stderr, process.stderr] });
+  try {
+    execFileSync(command, args, { cwd, shell, stdio: ["ignore", process.stderr, process.stderr] });
+  } catch {
+    throw new SetupError(`${what} failed; see above`);
+  }
 }
 
 /** The peers' installed version; undefined if there is none. */
@@ -20,18 +27,23 @@ function installed(name) {
   return existsSync(path) ? readJson(path).version : undefined;
 }
 
-/** Installs what is missing, builds what is stale. @param {(progress: string) => void} tell */
+/**
+ * Installs what is missing, builds what is stale.
+ *
+ * @param {(progress: string) => void} tell
+ * @throws SetupError
+ */
 export function setUp(tell) {
-  if (!existsSync(join(root, "node_modules", "typescript"))) {
-    tell("installing the workspace");
-    run("npm", ["ci"], root);
-  }
-  if (peers.some(([name, version]) => installed(name) !== version)) {
-    tell("installing the peers");
-    run("npm", ["ci"], here);
-  }
-  tell("building the workspace");
-  run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-b", "packages/server"], root);
+  const step = (what, ...command) => {
+    tell(what);
+    run(what, ...command);
+  };
+  if (!existsSync(join(root, "node_modules", "typescript")))
+    step("installing the workspace", "npm", ["ci"], root);
+  if (peers.some(([name, version]) => installed(name) !== version))
+    step("installing the peers", "npm", ["ci"], here);
+  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  step("building the workspace", process.execPath, [compiler, "-b", "packages/server"], root);
 }
 
 /** Those that are measured, with their versions. */

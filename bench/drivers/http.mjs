@@ -44,18 +44,18 @@ export function http(call) {
     };
     return {
       pid: child.pid,
-      /** On fresh connections: a server closes those that were idle while others had their round. */
-      async run(ms) {
+      /** Opens fresh connections: a server closes those that were idle while others had their round. */
+      async ready() {
+        for (const connection of connections) connection.close();
         connections = heads.map(connect);
-        try {
-          await Promise.all(connections.map((connection) => connection.opened()));
-          connections.forEach(listen);
-          return await Promise.race([loop.run(ms), gone]);
-        } finally {
-          for (const connection of connections) connection.close();
-        }
+        await Promise.race([Promise.all(connections.map((connection) => connection.opened())), gone]);
+        connections.forEach(listen);
       },
-      close: () => child.end(),
+      run: (ms) => Promise.race([loop.run(ms), gone]),
+      async close() {
+        for (const connection of connections) connection.close();
+        await child.end();
+      },
     };
   };
 }

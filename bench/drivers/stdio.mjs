@@ -47,6 +47,7 @@ export function stdio(call) {
     onMessage = (message) => loop.answer(message);
     return {
       pid: child.pid,
+      ready: async () => {},
       run(ms) {
         const result = loop.run(ms);
         flush();
