@@ -19,7 +19,7 @@ export function isInstalled(folder) {
 /** Installs if needed; gives whether all is there in the end. */
 export async function install(folder) {
   if (isInstalled(folder)) return true;
-  const code = await runNpm(["ci", "--no-audit", "--no-fund"], { cwd: folder });
+  const code = await runNpm(["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
   return code === 0;
 }
 
