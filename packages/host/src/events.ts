@@ -17,6 +17,7 @@ export interface TextEvent {
   step: number;
 }
 
+/** A tool is called. `tool_end` follows, unless the turn is cancelled first. */
 export interface ToolStartEvent {
   type: "tool_start";
   /** The model's id of this call; the other events of the call carry it too. */

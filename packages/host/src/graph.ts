@@ -10,7 +10,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { compileSchema, formatIssues, type JsonObject, nearest } from "@patchbay/core";
+import { compileSchema, formatIssues, type JsonObject, type JsonSchema, nearest } from "@patchbay/core";
 import type { HostEvent } from "./events.ts";
 import type { Model } from "./models/model.ts";
 import type { Catalog, OfferedTool } from "./tools/catalog.ts";
@@ -35,6 +35,8 @@ const State = Annotation.Root({
 });
 
 type Config = LangGraphRunnableConfig;
+
+const MAX_DETAILS = 500;
 
 /** Builds the graph for one set of tools. Its `custom` stream carries the events, in order. */
 export function buildGraph({ model, catalog, system, ...limits }: GraphParts) {
@@ -107,9 +109,13 @@ export function buildGraph({ model, catalog, system, ...limits }: GraphParts) {
           { type: "tool_call", id, name, args },
           { ...config, configurable: { ...config.configurable, ...context } },
         );
-      } catch {
+      } catch (error) {
         config.signal?.throwIfAborted();
-        return failedCall(id, name, `Error: ${wrongArguments(found.about, args)}; nothing was called.`);
+        return failedCall(
+          id,
+          name,
+          `Error: ${wrongArguments(found.about, args, error)}; nothing was called.`,
+        );
       }
     }
   }
@@ -136,15 +142,20 @@ function stepsInTurn(messages: (typeof State.State)["messages"]): number {
   return messages.slice(asked + 1).filter((message) => message.type === "ai").length;
 }
 
-function wrongArguments({ tool }: OfferedTool, args: unknown): string {
+/** Why LangChain did not make the call, in our words where our validator agrees, else in its own. */
+function wrongArguments({ tool }: OfferedTool, args: unknown, error: unknown): string {
+  const details =
+    error instanceof Error ? error.message.replace(/^.*\nDetails: /s, "").slice(0, MAX_DETAILS) : "";
+  return `the arguments do not fit the tool's input schema: ${issuesOf(tool.inputSchema, args) ?? details}`;
+}
+
+function issuesOf(schema: JsonSchema, args: unknown): string | undefined {
   try {
-    const issues = compileSchema(tool.inputSchema)(args);
-    if (issues !== undefined)
-      return `the arguments do not fit the tool's input schema: ${formatIssues(issues)}`;
+    const issues = compileSchema(schema)(args);
+    return issues && formatIssues(issues);
   } catch {
-    // The schema itself is what is wrong; the sentence below is true then too.
+    return undefined;
   }
-  return "the arguments do not fit the tool's input schema";
 }
 
 function emitter(config: Config): (event: HostEvent) => void {

@@ -100,13 +100,14 @@ interface ReadCall {
 
 function readCalls({ tool_calls: good = [], invalid_tool_calls: bad = [] }: AIMessage): ReadCall[] {
   return [
-    ...good.map(({ id = newId(), name, args }) => ({ id, name, args })),
-    ...bad.map(({ id = newId(), name = "" }) => ({ id, name })),
+    ...good.map(({ id, name, args }) => ({ id: id || newId(), name, args })),
+    ...bad.map(({ id, name = "" }) => ({ id: id || newId(), name })),
   ];
 }
 
 function readChunks(chunks: NonNullable<AIMessageChunk["tool_call_chunks"]>): ReadCall[] {
-  return chunks.map(({ id = newId(), name = "", args }) => {
+  return chunks.map(({ id: given, name = "", args }) => {
+    const id = given || newId();
     if (args === undefined || args.trim() === "") return { id, name, args: {} };
     try {
       const value = parseJson(args);

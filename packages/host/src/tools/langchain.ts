@@ -50,6 +50,7 @@ export function toLangChainTool(offered: OfferedTool, limits: ToolLimits): Struc
     name: offered.name,
     description: describe(offered),
     schema: offered.schema as JSONSchema,
+    verboseParsingErrors: true,
   }) as StructuredToolInterface;
 }
 
