@@ -1,0 +1,19 @@
+/** Every block of every document compiles, and does what the document says. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { execute, listDocuments, prepare, ROOT } from "./snippets.ts";
+
+describe.each(listDocuments().filter((file) => existsSync(join(ROOT, file))))("%s", (document) => {
+  const folder = join(ROOT, "docs", "dist", document.replaceAll("/", "-").replace(/\.md$/, ""));
+  const { problems, runs } = prepare(document, readFileSync(join(ROOT, document), "utf8"), folder);
+
+  test("holds no block that does not compile", () => {
+    expect(problems).toEqual([]);
+  });
+
+  for (const run of runs) {
+    test(`does what line ${run.line} says`, { timeout: 70_000 }, () => execute(document, folder, run));
+  }
+});
