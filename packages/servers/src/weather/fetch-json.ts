@@ -1,0 +1,99 @@
+/** One JSON answer of a web service, within a time and a size; what goes wrong is said for people. */
+
+import { request } from "undici";
+import { z } from "zod";
+
+export interface FetchLimits {
+  /** Milliseconds for one request, from first to last byte. Default 10,000. */
+  timeout: number;
+  /** Bytes of one answer. Default 1,000,000. */
+  maxResponseBytes: number;
+}
+
+/** How Open-Meteo says no. */
+const Refusal = z.object({ error: z.literal(true), reason: z.string() });
+
+/**
+ * Gets a URL and checks its JSON.
+ *
+ * @throws Error whose message may be shown: unreachable, too slow, too large, refused, not understood.
+ * When `signal` aborts, its reason is thrown.
+ */
+export async function fetchJson<T>(
+  url: URL,
+  schema: z.ZodType<T>,
+  limits: FetchLimits,
+  signal: AbortSignal,
+): Promise<T> {
+  const deadline = AbortSignal.timeout(limits.timeout);
+  try {
+    const { statusCode, body } = await request(url, {
+      signal: AbortSignal.any([signal, deadline]),
+      headers: { accept: "application/json" },
+    });
+    const text = await readWithin(body, limits.maxResponseBytes, url.host);
+    if (statusCode !== 200) throw refused(url.host, statusCode, text);
+    return understood(text, schema, url.host);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (deadline.aborted) {
+      throw new Error(`${url.host} did not answer within ${limits.timeout} ms (timeout)`);
+    }
+    throw error instanceof AnswerError ? error : unreachable(url.host, error);
+  }
+}
+
+/** The service answered, and the answer is no use. */
+class AnswerError extends Error {}
+
+async function readWithin(body: AsyncIterable<Uint8Array>, most: number, host: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    // Leaving the loop destroys the body, and with it the connection.
+    if (size > most) throw new AnswerError(`${host} sent more bytes than maxResponseBytes allows (${most})`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function refused(host: string, status: number, text: string): AnswerError {
+  const refusal = Refusal.safeParse(parsed(text));
+  const reason = refusal.success ? `: ${refusal.data.reason.slice(0, 300)}` : "";
+  if (status === 429)
+    return new AnswerError(`${host} takes no more requests for now${reason || "; try again later"}`);
+  if (status >= 500)
+    return new AnswerError(`${host} is out of order (HTTP ${status})${reason}; try again later`);
+  return new AnswerError(`${host} refused the request (HTTP ${status})${reason}`);
+}
+
+function understood<T>(text: string, schema: z.ZodType<T>, host: string): T {
+  const result = schema.safeParse(parsed(text));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const where = issue?.path.join(".") || "the answer";
+  throw new AnswerError(`${host} gave an answer that is not understood (${where}: ${issue?.message})`);
+}
+
+/** The JSON, or undefined where there is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const OFFLINE = new Set(["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH", "ENETDOWN"]);
+
+function unreachable(host: string, error: unknown): Error {
+  const code = (error as { code?: unknown }).code;
+  const why = typeof code === "string" ? code : "the connection failed";
+  const advice = OFFLINE.has(why)
+    ? "; this machine seems to be offline"
+    : why === "ECONNREFUSED"
+      ? "; nothing listens there"
+      : "";
+  return new Error(`could not reach ${host}: ${why}${advice}`, { cause: error });
+}
