@@ -22,7 +22,7 @@ import {
   toLangChainTool,
 } from "./tools/langchain.ts";
 
-export interface GraphParts extends ToolLimits {
+export interface GraphParts extends Omit<ToolLimits, "reader"> {
   model: Model;
   catalog: Catalog;
   system: string;
@@ -39,7 +39,8 @@ type Config = LangGraphRunnableConfig;
 const MAX_DETAILS = 500;
 
 /** Builds the graph for one set of tools. Its `custom` stream carries the events, in order. */
-export function buildGraph({ model, catalog, system, ...limits }: GraphParts) {
+export function buildGraph({ model, catalog, system, ...bounds }: GraphParts) {
+  const limits: ToolLimits = { ...bounds, reader: model.provider === "rules" ? "person" : "model" };
   const offered = new Map<string, { about: OfferedTool; run: StructuredToolInterface }>();
   for (const about of catalog.tools) offered.set(about.name, { about, run: toLangChainTool(about, limits) });
   const bound = Array.from(offered.values(), ({ run }) => run);

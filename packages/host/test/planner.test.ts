@@ -158,6 +158,12 @@ describe("in the loop", () => {
     expect(await host.ask("give:")).toMatchObject({ ok: true, text: '{"celsius":23}' });
   });
 
+  it("answers with a tool's own text where there is some", async () => {
+    const content = [{ type: "text", text: "23 °C" }];
+    const host = await planning({ giver: returning({ content, structuredContent: { celsius: 23 } }) });
+    expect(await host.ask("give:")).toMatchObject({ ok: true, text: "23 °C" });
+  });
+
   it("cancels the call, and the server hears of it", async () => {
     const { server, called: wasCalled, cancelled } = hanging();
     const host = await planning({ hanging: server });

@@ -125,6 +125,7 @@ describe("results", () => {
   it.each<[string, object, string]>([
     ["the same JSON", { content: [text('{ "a": 1 }')], structuredContent: { a: 1 } }, '{ "a": 1 }'],
     ["its one value as text", { content: [text("42.5")], structuredContent: { result: 42.5 } }, "42.5"],
+    ["each value as text", { content: [text("4")], structuredContent: { result: "4", value: 4 } }, "4"],
     ["no text", { content: [], structuredContent: { a: [1] } }, '{"a":[1]}'],
     ["other text", { content: [text("Two.")], structuredContent: [1, 2] }, "Two.\n\n[1,2]"],
     ["nothing", { content: [] }, "(the tool returned nothing)"],

@@ -6,13 +6,15 @@ import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { type CallToolResult, type JsonObject, type Progress, ProtocolError } from "@patchbay/core";
 import type { OfferedTool } from "./catalog.ts";
-import { type ModelImage, readResult } from "./result.ts";
+import { type ModelImage, type Reader, readResult } from "./result.ts";
 
 export interface ToolLimits {
   /** Milliseconds for one call. */
   toolTimeout: number;
   /** Characters of one result that the model is given. */
   maxResultCharacters: number;
+  /** Whom results are for: the rule planner shows them to the user as they are. */
+  reader: Reader;
 }
 
 /** What a ToolMessage keeps beside its text: not sent as it is, but there for whoever prepares the request. */
@@ -40,7 +42,7 @@ export function toLangChainTool(offered: OfferedTool, limits: ToolLimits): Struc
         ...(signal === undefined ? {} : { signal }),
         ...(onProgress === undefined ? {} : { onProgress }),
       });
-      return toolMessage(id, offered.name, result, limits.maxResultCharacters);
+      return toolMessage(id, offered.name, result, limits);
     } catch (error) {
       signal?.throwIfAborted();
       return failedCall(id, offered.name, reasonOf(error, offered.server));
@@ -60,8 +62,8 @@ export function failedCall(id: string, name: string, reason: string): ToolMessag
   return new ToolMessage({ tool_call_id: id, name, content: reason, status: "error", artifact });
 }
 
-function toolMessage(id: string, name: string, result: CallToolResult, limit: number): ToolMessage {
-  const { text, images } = readResult(result, limit);
+function toolMessage(id: string, name: string, result: CallToolResult, limits: ToolLimits): ToolMessage {
+  const { text, images } = readResult(result, limits.maxResultCharacters, limits.reader);
   const failed = result.isError === true;
   return new ToolMessage({
     tool_call_id: id,

@@ -19,19 +19,24 @@ const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp
 /** Anthropic's limit on one image, in base64 characters. */
 const MAX_IMAGE_CHARACTERS = 5 * 1024 * 1024;
 
+/** A person reads the text, where there is any; a model gets `structuredContent` that says more, too. */
+export type Reader = "model" | "person";
+
 /**
  * Reads a result. Text that only repeats `structuredContent` is given once; `structuredContent` that no text
  * repeats is given as JSON; what cannot be shown is named in a line. Nothing a server sends makes it throw.
  *
  * @param limit characters of text; what is longer is cut, and a note says so
  */
-export function readResult(result: CallToolResult, limit: number): ReadableResult {
+export function readResult(result: CallToolResult, limit: number, reader: Reader = "model"): ReadableResult {
   const parts: string[] = [];
   const images: ModelImage[] = [];
   const blocks: unknown[] = Array.isArray(result.content) ? result.content : [];
   for (const block of blocks) parts.push(readBlock(asRecord(block), images));
   const structured = result.structuredContent;
-  if (structured !== undefined && !blocks.some((block) => repeats(asRecord(block), structured))) {
+  const said = (block: unknown) =>
+    reader === "person" ? asText(asRecord(block).text) !== "" : repeats(asRecord(block), structured);
+  if (structured !== undefined && !blocks.some(said)) {
     parts.push(JSON.stringify(structured));
   }
   const text = parts.filter((part) => part !== "").join("\n\n");
@@ -93,15 +98,16 @@ function readImage(mimeType: unknown, data: unknown, what: string, images: Model
   return `[${what} ${type}, ${size(data)}]`;
 }
 
-/** Whether a block says what `structured` says and no more: the same JSON, or its one value as text. */
+/** Whether a block says what `structured` says and no more: the same JSON, or as text the one thing it says. */
 function repeats(block: Loose, structured: unknown): boolean {
   if (block.type !== "text" || typeof block.text !== "string") return false;
+  const text = block.text.trim();
   const values =
     typeof structured === "object" && structured !== null ? Object.values(structured) : [structured];
-  if (values.length === 1 && typeof values[0] !== "object" && String(values[0]) === block.text.trim())
+  if (values.length > 0 && values.every((value) => typeof value !== "object" && String(value) === text))
     return true;
   try {
-    return isDeepStrictEqual(JSON.parse(block.text), structured);
+    return isDeepStrictEqual(JSON.parse(text), structured);
   } catch {
     return false;
   }
