@@ -80,7 +80,7 @@ async function discover(conversation: Conversation, revision: Revision): Promise
   conversation.speak(revision, CLIENT_CAPABILITIES);
   let result: JsonObject;
   try {
-    result = await conversation.request({ method: "server/discover", members: "" }, untimed(conversation));
+    result = await conversation.request({ method: "server/discover", members: "" }, patient(conversation));
   } catch (error) {
     if (error instanceof ProtocolError) {
       if (!MODERN_CODES.includes(error.code)) return { era: "legacy", why: error };
@@ -150,7 +150,7 @@ export async function initialize(conversation: Conversation): Promise<Agreement>
     `"clientInfo":${JSON.stringify(settings.clientInfo)}`;
   let result: JsonObject;
   try {
-    result = await conversation.request({ method: "initialize", members }, untimed(conversation));
+    result = await conversation.request({ method: "initialize", members }, patient(conversation));
   } catch (error) {
     throw refused(conversation, error);
   }
@@ -177,9 +177,9 @@ function refused({ transport }: Conversation, error: unknown): unknown {
   return error;
 }
 
-/** Connecting as a whole has its own limit. */
-function untimed({ settings }: Conversation): { timeout: number } {
-  return { timeout: settings.connectTimeout };
+/** Connecting as a whole has its own limit, which comes first; a session that is renewed has this one. */
+function patient({ settings }: Conversation): { timeout: number } {
+  return { timeout: 2 * settings.connectTimeout };
 }
 
 function isClientError(error: unknown): boolean {

@@ -7,7 +7,7 @@ import { createParser, type EventSourceParser } from "eventsource-parser";
 import type { Dispatcher } from "undici";
 import { ConnectionError } from "../errors.ts";
 
-/** Who is told what comes back. Exactly one of the last three is called, last. */
+/** Who is told what comes back. One of the last three is called last, unless the post was finished or aborted. */
 export interface PostListener {
   onHeaders(headers: IncomingHttpHeaders): void;
   onMessage(message: Message | InvalidMessage): void;
@@ -126,6 +126,7 @@ export class Post implements Dispatcher.DispatchHandler {
       return;
     }
     if (this.#body === "json" && this.#bytes > 0) this.#listener.onMessage(parseMessage(this.#text()));
+    if (this.#over) return;
     this.#over = true;
     this.#listener.onEnd();
   }

@@ -1,0 +1,407 @@
+/** What a client asks, how it is written, and what it makes of the answers. */
+
+import type { JsonObject, LogMessage, Progress } from "@patchbay/core";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { ConnectionError, connect, InvalidResponseError, TimeoutError } from "../src/index.ts";
+import { LEGACY, MODERN, type Script, scripted } from "./scripted.ts";
+
+const TEXT = { content: [{ type: "text", text: "done" }] };
+const META = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "patchbay", version: expect.any(String) },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+async function modern(script: Script, options: Parameters<typeof connect>[1] = {}) {
+  const server = scripted({ ...MODERN, ...script });
+  return { client: await connect(server, options), received: server.received };
+}
+
+async function legacy(script: Script, options: Parameters<typeof connect>[1] = {}) {
+  const server = scripted({ ...LEGACY, ...script });
+  return { client: await connect(server, options), received: server.received };
+}
+
+const methods = (received: JsonObject[]) => received.map(({ method }) => method);
+
+describe("negotiation", () => {
+  test("a modern server is asked once, and each request says who asks", async () => {
+    const { client, received } = await modern({ "tools/call": () => TEXT });
+    await client.callTool("a", { b: 1 });
+    expect(received).toEqual([
+      { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: META } },
+      {
+        jsonrpc: "2.0",
+        id: 2,
+        method: "tools/call",
+        params: { name: "a", arguments: { b: 1 }, _meta: META },
+      },
+    ]);
+  });
+
+  test("a legacy server is initialized, and requests are bare", async () => {
+    const { client, received } = await legacy({ "tools/call": () => TEXT });
+    await client.callTool("a", { b: 1 });
+    expect(client).toMatchObject({ era: "legacy", server: { name: "scripted" }, instructions: "Be kind." });
+    expect(received.slice(1)).toEqual([
+      {
+        jsonrpc: "2.0",
+        id: 2,
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-11-25",
+          capabilities: {},
+          clientInfo: META["io.modelcontextprotocol/clientInfo"],
+        },
+      },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "a", arguments: { b: 1 } } },
+    ]);
+  });
+
+  test("a modern server that wants another revision is not initialized", async () => {
+    const server = scripted({
+      "server/discover": () => {
+        throw { code: -32022, message: "Unsupported protocol version", data: { supported: ["2027-01-01"] } };
+      },
+    });
+    await expect(connect(server)).rejects.toMatchObject({
+      reason: "incompatible",
+      message: expect.stringContaining("it speaks 2027-01-01"),
+    });
+    expect(methods(server.received)).toEqual(["server/discover"]);
+  });
+
+  test.each([-32020, -32021])("nor is one that refuses with a modern code (%i)", async (code) => {
+    const server = scripted({
+      "server/discover": () => {
+        throw { code, message: "You lack sampling" };
+      },
+    });
+    await expect(connect(server)).rejects.toThrow("refused server/discover: You lack sampling");
+    expect(methods(server.received)).toEqual(["server/discover"]);
+  });
+
+  test("a server that names a legacy revision is opened in it", async () => {
+    const { client } = await legacy({
+      "server/discover": () => {
+        throw { code: -32022, message: "Unsupported protocol version", data: { supported: ["2025-11-25"] } };
+      },
+    });
+    expect(client.revision).toBe("2025-11-25");
+  });
+
+  test("a server that chooses a revision nobody knows is refused", async () => {
+    const server = scripted({
+      ...LEGACY,
+      initialize: () => ({ protocolVersion: "1999-01-01", capabilities: {} }),
+    });
+    await expect(connect(server)).rejects.toThrow("it chose 1999-01-01");
+  });
+
+  test("a server that refuses initialize is quoted", async () => {
+    const server = scripted({
+      "server/discover": () => undefined,
+      initialize: () => {
+        throw { code: -32000, message: "No licence" };
+      },
+    });
+    await expect(connect(server, { probeTimeout: 5 })).rejects.toThrow("refused initialize: No licence");
+  });
+});
+
+describe("lists", () => {
+  const pages = (cursors: (string | undefined)[]) => {
+    let page = 0;
+    return ({ params }: { params: JsonObject }) => ({
+      tools: [{ name: `of ${params.cursor ?? "the start"}`, inputSchema: {} }],
+      nextCursor: cursors[page++],
+    });
+  };
+  const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
+
+  test("all pages are collected; an empty string is a cursor", async () => {
+    const { client } = await modern({ "tools/list": pages(["", "b"]) });
+    expect(names(await client.listTools())).toEqual(["of the start", "of ", "of b"]);
+  });
+
+  test("a repeated cursor is an error", async () => {
+    const { client } = await modern({ "tools/list": pages(["a", "a", "a"]) });
+    await expect(client.listTools()).rejects.toThrow("the server repeats a cursor");
+  });
+
+  test("pages without end are an error that names the limit", async () => {
+    let page = 0;
+    const script = { "tools/list": () => ({ tools: [], nextCursor: String(page++) }) };
+    const { client } = await modern(script, { maxPages: 3 });
+    await expect(client.listTools()).rejects.toThrow("more pages than maxPages allows (3)");
+  });
+
+  test("what a server does not offer is not asked for", async () => {
+    const script = { "server/discover": () => ({ supportedVersions: ["2026-07-28"], capabilities: {} }) };
+    const { client, received } = await modern(script);
+    expect(await client.listTools()).toEqual([]);
+    expect(await client.listResources()).toEqual([]);
+    expect(await client.listResourceTemplates()).toEqual([]);
+    expect(await client.listPrompts()).toEqual([]);
+    expect(received).toHaveLength(1);
+  });
+
+  test("a server with resources may know nothing of templates", async () => {
+    const { client } = await modern({
+      "resources/templates/list": () => {
+        throw { code: -32601, message: "Method not found" };
+      },
+    });
+    expect(await client.listResourceTemplates()).toEqual([]);
+  });
+});
+
+describe("answers", () => {
+  test("a JSON-RPC error is a ProtocolError with its code, message and data", async () => {
+    const { client } = await modern({
+      "tools/call": () => {
+        throw { code: -32602, message: "Unknown tool", data: { nearest: "echo" } };
+      },
+    });
+    await expect(client.callTool("ecko")).rejects.toMatchObject({
+      name: "ProtocolError",
+      code: -32602,
+      message: "Unknown tool",
+      data: { nearest: "echo" },
+    });
+  });
+
+  test.each([
+    ["no content", {}, 'tools/call: the result has no "content" array'],
+    ["content that is none", { content: "text" }, 'tools/call: the result has no "content" array'],
+    ["a block that is none", { content: [null] }, "tools/call: content[0] is not an object"],
+    ["a block without a type", { content: [{ text: "x" }] }, "tools/call: content[0] has no type"],
+    ["a request for input", { resultType: "input_required" }, "asks for more input"],
+    ["an unknown type", { resultType: "half\u0007" }, "unknown resultType half"],
+  ])("a tool result with %s is an error", async (_, result, message) => {
+    const { client } = await modern({ "tools/call": () => result });
+    const error = await client.callTool("a").catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(InvalidResponseError);
+    expect(error.message).toContain(message);
+  });
+
+  test("so is a list, a resource, a prompt or a completion of the wrong shape", async () => {
+    const { client } = await modern({
+      "tools/list": () => ({ tools: [{ name: "a", inputSchema: {} }, { name: "b" }] }),
+      "resources/list": () => ({ resources: [{ name: "a" }] }),
+      "resources/templates/list": () => ({ resourceTemplates: [[]] }),
+      "resources/read": () => ({ contents: [{ uri: "a:b" }] }),
+      "prompts/list": () => ({ prompts: [{ name: 1 }] }),
+      "prompts/get": () => ({ messages: [{ role: "user", content: "text" }] }),
+      "completion/complete": () => ({ completion: { values: [1] } }),
+    });
+    await expect(client.listTools()).rejects.toThrow("tools/list: tools[1] has no inputSchema");
+    await expect(client.listResources()).rejects.toThrow("resources[0] has no uri");
+    await expect(client.listResourceTemplates()).rejects.toThrow("resourceTemplates[0] is not an object");
+    await expect(client.readResource("a:b")).rejects.toThrow("contents[0] has neither text nor blob");
+    await expect(client.listPrompts()).rejects.toThrow("prompts[0] has no name");
+    await expect(client.getPrompt("a")).rejects.toThrow("messages[0] has no content");
+    const ref = { type: "ref/prompt", name: "a" } as const;
+    await expect(client.complete({ ref, argument: { name: "x", value: "" } })).rejects.toThrow(
+      "completion.values",
+    );
+  });
+
+  test("a result that is no object is an error of that request alone", async () => {
+    const { client } = await modern({
+      "tools/call": ({ answer, params }) => {
+        if (params.name === "good") return TEXT;
+        answer("text");
+        return undefined;
+      },
+    });
+    await expect(client.callTool("bad")).rejects.toThrow('"result" must be an object');
+    expect(await client.callTool("good")).toMatchObject(TEXT);
+  });
+
+  test("answers to nobody, and notifications of nothing, are passed over", async () => {
+    const { client } = await modern({
+      "tools/call": ({ id, notify, answer }) => {
+        notify("notifications/progress", { progressToken: "unknown", progress: 1 });
+        notify("notifications/message", { level: "loud", data: 1 });
+        notify("notifications/never/heard/of", {});
+        answer(TEXT);
+        answer({ content: [{ type: "text", text: `again ${id}` }] });
+        return undefined;
+      },
+    });
+    expect(await client.callTool("a")).toMatchObject(TEXT);
+    expect(await client.callTool("a")).toMatchObject(TEXT);
+  });
+});
+
+describe("any other request", () => {
+  test("carries a caller's _meta beside ours, which cannot be overruled", async () => {
+    const { client, received } = await modern({ "x/y": () => ({ z: 1 }) });
+    const _meta = {
+      traceparent: "00-1",
+      "io.modelcontextprotocol/protocolVersion": "1",
+      progressToken: "mine",
+    };
+    expect(await client.request("x/y", { a: 1, _meta })).toEqual({ z: 1 });
+    expect(received.at(-1)).toMatchObject({ params: { a: 1, _meta: { traceparent: "00-1", ...META } } });
+    expect(received.at(-1)).not.toHaveProperty("params._meta.progressToken");
+  });
+
+  test("has no params where there is nothing to say", async () => {
+    const { client, received } = await legacy({ ping: () => ({}) });
+    await client.ping();
+    expect(received.at(-1)).toEqual({ jsonrpc: "2.0", id: 3, method: "ping" });
+  });
+
+  test("ping asks a modern server to introduce itself again", async () => {
+    const { client, received } = await modern({});
+    await client.ping();
+    expect(methods(received)).toEqual(["server/discover", "server/discover"]);
+  });
+});
+
+describe("logging", () => {
+  const say =
+    (level: string): Script["x"] =>
+    ({ notify }) => {
+      notify("notifications/message", { level, logger: "db", data: { rows: 1 } });
+      return TEXT;
+    };
+
+  test("a modern server is told the level with each request, and only when somebody listens", async () => {
+    const { client, received } = await modern({ "tools/call": say("error") });
+    await client.callTool("a");
+    expect(received.at(-1)).not.toHaveProperty(["params", "_meta", "io.modelcontextprotocol/logLevel"]);
+    const heard: LogMessage[] = [];
+    await client.callTool("a", {}, { onLog: (message) => heard.push(message), logLevel: "warning" });
+    expect(received.at(-1)).toHaveProperty(
+      ["params", "_meta", "io.modelcontextprotocol/logLevel"],
+      "warning",
+    );
+    expect(heard).toEqual([{ level: "error", logger: "db", data: { rows: 1 } }]);
+    await client.setLogLevel("debug");
+    await client.callTool("a");
+    expect(received.at(-1)).toHaveProperty(["params", "_meta", "io.modelcontextprotocol/logLevel"], "debug");
+  });
+
+  test("a legacy server is told the level once", async () => {
+    const heard: LogMessage[] = [];
+    const script = { "logging/setLevel": () => ({}), "tools/call": say("info") };
+    const { client, received } = await legacy(script, {
+      onLog: (message) => heard.push(message),
+      logLevel: "notice",
+    });
+    expect(received.at(-1)).toMatchObject({ method: "logging/setLevel", params: { level: "notice" } });
+    const own: LogMessage[] = [];
+    await client.callTool("a", {}, { onLog: (message) => own.push(message), logLevel: "error" });
+    expect(heard).toHaveLength(1);
+    expect(own).toEqual([]);
+  });
+});
+
+describe("time and progress", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const outcome = (work: Promise<unknown>) => work.catch((error: unknown) => error);
+
+  test("a request that is not answered is cancelled, and the error names the limit", async () => {
+    const { client, received } = await modern({}, { timeout: 100 });
+    const failed = outcome(client.callTool("a"));
+    await vi.advanceTimersByTimeAsync(100);
+    const error = await failed;
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({
+      limit: "timeout",
+      value: 100,
+      message: expect.stringContaining("timeout (100 ms)"),
+    });
+    expect(received.at(-1)).toMatchObject({ method: "notifications/cancelled", params: { requestId: 2 } });
+  });
+
+  test("progress is asked for only when somebody listens, and extends the time up to maxTimeout", async () => {
+    let report!: (progress: number) => void;
+    const { client, received } = await modern({
+      "tools/call": ({ notify, params }) => {
+        const progressToken = (params._meta as JsonObject).progressToken;
+        report = (progress) =>
+          notify("notifications/progress", { progressToken, progress, total: 9, message: 5 });
+        return undefined;
+      },
+    });
+    const heard: Progress[] = [];
+    const onProgress = (progress: Progress) => heard.push(progress);
+    const failed = outcome(client.callTool("a", {}, { onProgress, timeout: 100, maxTimeout: 250 }));
+    await vi.advanceTimersByTimeAsync(90);
+    report(1);
+    await vi.advanceTimersByTimeAsync(90);
+    report(2);
+    await vi.advanceTimersByTimeAsync(69);
+    expect(heard).toEqual([
+      { progress: 1, total: 9 },
+      { progress: 2, total: 9 },
+    ]);
+    expect(methods(received)).not.toContain("notifications/cancelled");
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await failed).toMatchObject({ name: "TimeoutError", limit: "maxTimeout", value: 250 });
+
+    const quiet = outcome(client.callTool("a", {}, { timeout: 1 }));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await quiet).toBeInstanceOf(TimeoutError);
+    expect(received.at(-2)).not.toHaveProperty("params._meta.progressToken");
+  });
+
+  test("connecting has a limit of its own, and initialize is never cancelled", async () => {
+    const server = scripted({});
+    const failed = outcome(connect(server, { connectTimeout: 1_000, probeTimeout: 100 }));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await failed).toBeInstanceOf(ConnectionError);
+    expect(await failed).toMatchObject({
+      reason: "silent",
+      message: expect.stringContaining("connectTimeout (1000 ms)"),
+    });
+    expect(methods(server.received)).toEqual(["server/discover", "initialize"]);
+  });
+});
+
+describe("a signal", () => {
+  test("that was aborted before sends nothing", async () => {
+    const { client, received } = await modern({});
+    await expect(client.callTool("a", {}, { signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow(
+      "no",
+    );
+    expect(received).toHaveLength(1);
+  });
+
+  test("cancels its request and no other; the late answer is passed over", async () => {
+    const asked: { answer(result: JsonObject): void }[] = [];
+    const { client, received } = await modern({
+      "tools/call": (request) => {
+        asked.push(request);
+        return undefined;
+      },
+    });
+    const controller = new AbortController();
+    const first = client.callTool("a", {}, { signal: controller.signal });
+    const second = client.callTool("b");
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    controller.abort(new Error("enough"));
+    await expect(first).rejects.toThrow("enough");
+    expect(received.at(-1)).toMatchObject({ method: "notifications/cancelled", params: { requestId: 2 } });
+    for (const { answer } of asked) answer(TEXT);
+    expect(await second).toMatchObject(TEXT);
+  });
+});
+
+test("await using closes", async () => {
+  const { client } = await modern({});
+  await client[Symbol.asyncDispose]();
+  expect(await client.closed).toBeUndefined();
+  await expect(client.ping()).rejects.toThrow("is closed");
+});
