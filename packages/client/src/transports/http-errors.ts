@@ -71,7 +71,7 @@ export function networkFailure(serverName: string, error: Error): ConnectionErro
     const what = `its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS names a file of your own authorities`;
     return told("unreachable", what);
   }
-  if (code.startsWith("HPE_"))
+  if (error.name === "HTTPParserError")
     return told("not-mcp", "what answers there is not HTTP; is it https://, or another port?");
   if (CUT.has(code)) return told("closed", "it closed the connection without an answer");
   return told("unreachable", `the request failed: ${readable(error.message, 200)}`);
