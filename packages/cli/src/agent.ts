@@ -47,8 +47,8 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   const host = createHost({
     clients: new Map(reached.map(({ target, client }: Connection) => [target.name, client])),
     model: model.value,
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(toolTimeout === undefined ? {} : { toolTimeout }),
+    systemPrompt,
+    toolTimeout,
   });
   return { host, servers: reached.map(({ target }) => target.name) };
 }

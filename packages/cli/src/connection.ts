@@ -40,18 +40,18 @@ const MAX_TIMEOUT = 600_000;
 export async function open(target: Target, options: ServerOptions, context: Context): Promise<Connection> {
   const { output, signal } = context;
   const timeout = options.timeout ?? target.timeout;
-  const limit = timeout === undefined ? {} : { timeout, maxTimeout: Math.max(timeout, MAX_TIMEOUT) };
   try {
     const client = await connect(target.to, {
       clientInfo: { name: "patchbay", version: VERSION },
       signal,
-      ...limit,
+      timeout,
+      maxTimeout: timeout === undefined ? undefined : Math.max(timeout, MAX_TIMEOUT),
       logLevel: output.verbose ? "debug" : "warning",
       onLog: ({ level, logger, data }) => {
         const text = typeof data === "string" ? data : JSON.stringify(data);
         output.note(`${target.name}: ${level}: ${logger === undefined ? "" : `${logger}: `}${text}`);
       },
-      ...(output.verbose ? { onStderr: (line: string) => output.note(`${target.name}: ${line}`) } : {}),
+      onStderr: output.verbose ? (line) => output.note(`${target.name}: ${line}`) : undefined,
     });
     return { client, target, request: { signal } };
   } catch (thrown) {

@@ -43,6 +43,9 @@ export function createProgram(perform: (work: Work) => Promise<void>): Command {
     )
     .version(VERSION, "-V, --version")
     .helpCommand("help [command]", "show help for a command")
+    .configureHelp({
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/ ?\[options\]/, "")}`,
+    })
     .addHelpText(
       "after",
       `
@@ -84,12 +87,18 @@ ${EXIT_CODES}`,
       "patchbay serve calculator                     over stdio",
       "patchbay serve weather --http                 at http://127.0.0.1:3000/mcp",
       "patchbay serve ./my-server.js --http 8080",
+      "patchbay serve weather --http --host 0.0.0.0 --allow-host mcp.example.com",
     ],
   )
     .argument("<name>", "a built-in, or the path of a module")
     .option("--stdio", "speak on stdin and stdout (the default)")
     .option("--http [port]", "speak Streamable HTTP (port 3000; 0 is any free one)")
     .option("--host <address>", "the address to listen on (default 127.0.0.1: this machine only)")
+    .option(
+      "--allow-host <name>",
+      "a host name that clients use, where others can reach it; may be repeated",
+      collect,
+    )
     .option("--path <path>", "the path of the endpoint (default /mcp)")
     .action((name: string, options) =>
       perform(async (context) => (await import("./commands/serve.ts")).serve(name, options, context)),

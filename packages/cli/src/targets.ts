@@ -82,7 +82,7 @@ function named(name: string, config: Config): Target {
   const entry = config.server(name);
   if (entry !== undefined) {
     const { timeout, ...to } = entry;
-    return timeout === undefined ? { name, to } : { name, to, timeout };
+    return { name, to, timeout };
   }
   if (builtinNames.includes(name)) return { name, to: builtin(name) };
   if (existsSync(name)) {

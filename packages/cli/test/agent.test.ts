@@ -1,9 +1,13 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own variables
 /** ask, chat and doctor, as processes, with the rule planner. */
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { AFTER, begin, emptyFolder, FIXTURE, isAlive, run } from "./patchbay.ts";
+
+// Each test starts several processes; a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
 
 let cwd: string;
 const folders: string[] = [];

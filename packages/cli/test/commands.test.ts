@@ -1,9 +1,13 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own variables
 /** Each command that looks at a server or calls it, as a process, against a real server in another. */
 
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { AFTER, begin, emptyFolder, FIXTURE, isAlive, type Run, run } from "./patchbay.ts";
+
+// Each test starts several processes; a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
 
 let cwd: string;
 const folders: string[] = [];
@@ -68,6 +72,7 @@ describe("wrong usage: exit 2, with the nearest name", () => {
     [["serve", "calculater"], /no built-in server "calculater"\. .* Did you mean "calculator"\?/],
     [["serve", "calculator", "--http", "./x.js"], /--http takes a port from 0 to 65535/],
     [["serve", "calculator", "--stdio", "--http"], /not both/],
+    [["serve", "calculator", "--http", "0", "--host", "0.0.0.0"], /0\.0\.0\.0 can be reached.*--allow-host/],
     [["serve", "./none.js"], /no such file/],
     [["ask"], /missing required argument 'question'/],
     [["ask", " "], /Ask something/],

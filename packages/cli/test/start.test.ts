@@ -14,7 +14,10 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+
+// Each test starts several processes; a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000 });
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
 const CLI = `export async function main(words: string[]): Promise<never> {

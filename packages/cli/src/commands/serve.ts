@@ -15,6 +15,7 @@ export interface ServeOptions {
   http?: string | true;
   host?: string;
   path?: string;
+  allowHost?: string[];
 }
 
 const DEFAULT_PORT = 3000;
@@ -39,23 +40,34 @@ async function overHttp(
   name: string,
   server: McpServer,
   port: number,
-  { host, path }: ServeOptions,
+  { host, path, allowHost }: ServeOptions,
   { output, signal }: Context,
 ): Promise<void> {
   const { serveHttp } = await import("@patchbay/server/http");
-  const place = { port, ...(host === undefined ? {} : { host }), ...(path === undefined ? {} : { path }) };
+  const place = { port, host, path, allowedHosts: allowHost };
   const running = await serveHttp(server, place).catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code === "EADDRINUSE") {
-      throw failed(
-        `Port ${port} is taken. Choose another, such as --http ${port + 1}, or --http 0 for any free one.`,
-      );
-    }
-    throw thrown;
+    throw refusal(thrown, port, host);
   });
   if (output.json) output.value({ url: running.url });
   process.stderr.write(`${name} is served at ${running.url} (Ctrl-C ends it)\n`);
   await aborted(signal);
   await running.close();
+}
+
+/** Why it cannot listen, in the command's own terms. */
+function refusal(thrown: NodeJS.ErrnoException, port: number, host: string | undefined): Error {
+  if (thrown.code === "EADDRINUSE") {
+    return failed(
+      `Port ${port} is taken. Choose another, such as --http ${port + 1}, or --http 0 for any free one.`,
+    );
+  }
+  if (thrown.message.includes("allowedHosts")) {
+    return usage(
+      `${host} can be reached from other machines: name the hosts that clients use, ` +
+        `such as --allow-host mcp.example.com (or --allow-host "*" for any), or leave --host out.`,
+    );
+  }
+  return thrown;
 }
 
 function portOf(given: string | true): number {
@@ -69,7 +81,7 @@ function portOf(given: string | true): number {
 
 async function load(name: string): Promise<McpServer> {
   const builtin = builtins.get(name);
-  if (builtin !== undefined) return builtin();
+  if (builtin !== undefined) return builtin.load();
   if (!isModule(name)) {
     const names = [...builtins.keys()];
     throw usage(
