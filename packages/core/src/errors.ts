@@ -58,6 +58,16 @@ export class InvalidArgumentsError extends ProtocolError {
   }
 }
 
+/** The client did not declare what the request needs of it (−32021; before 2026-07-28 there is no such code). */
+export class MissingCapabilityError extends ProtocolError {
+  constructor(what: string, requiredCapabilities: JsonValue) {
+    super(ErrorCode.MissingRequiredClientCapability, `Missing client capability: ${what}`, {
+      requiredCapabilities,
+    });
+    this.name = "MissingCapabilityError";
+  }
+}
+
 /** The options that bound something; an error about one names it. */
 export type LimitName =
   | "maxDepth"
@@ -67,6 +77,8 @@ export type LimitName =
   | "maxPages"
   | "maxSessions"
   | "maxInFlight"
+  | "maxQuestions"
+  | "maxStateBytes"
   | "maxSchemaDepth"
   | "maxSubschemas"
   | "maxPatternLength";

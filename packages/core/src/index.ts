@@ -2,6 +2,7 @@
 
 export * from "./channel.ts";
 export * from "./errors.ts";
+export * from "./fingerprint.ts";
 export * from "./framing/ndjson.ts";
 export * from "./framing/sse.ts";
 export * from "./json.ts";
@@ -11,8 +12,12 @@ export * from "./model/base.ts";
 export * from "./model/capabilities.ts";
 export * from "./model/completion.ts";
 export * from "./model/content.ts";
+export * from "./model/elicitation.ts";
+export * from "./model/input.ts";
 export * from "./model/prompts.ts";
 export * from "./model/resources.ts";
+export * from "./model/roots.ts";
+export * from "./model/sampling.ts";
 export * from "./model/tools.ts";
 export * from "./nearest.ts";
 export * from "./revisions.ts";

@@ -1,13 +1,26 @@
 /** What a handler is given besides its arguments. */
 
 import {
+  type CreateMessageParams,
+  type CreateMessageResult,
   isAtLeast,
   type JsonObject,
   type LoggingLevel,
+  type Parsed,
   type ProgressToken,
   type Revision,
+  type Root,
+  type Schema,
 } from "@patchbay/core";
 import type { ClientDescription, Exchange } from "./exchange.ts";
+import {
+  type Elicited,
+  elicitForm,
+  elicitUrl,
+  listRoots,
+  type QuestionOptions,
+  sample,
+} from "./questions.ts";
 
 /** The handler's view of the request that it answers. */
 export class Context {
@@ -64,5 +77,60 @@ export class Context {
     const minimum = this.#exchange.logLevel;
     if (minimum === undefined || !isAtLeast(level, minimum)) return;
     this.#exchange.notify("notifications/message", { level, logger, data });
+  }
+
+  /**
+   * Asks the user, through the client (client/elicitation). `decline` and `cancel` are answers too.
+   *
+   * With a modern client the handler is *run again* from its start when the answer is there, on any instance that
+   * has the server's state secrets, and this call then gives the answer at once. So a handler has to ask the same
+   * questions in the same order each time; what must happen once, or may change, belongs in `step()`.
+   *
+   * @param what a schema of flat values for a form, or a URL for a page to visit
+   * @throws MissingCapabilityError when the client cannot be asked so
+   */
+  elicit(
+    message: string,
+    what: URL,
+    options?: QuestionOptions,
+  ): Promise<{ action: "accept" | "decline" | "cancel" }>;
+  elicit<S extends Schema>(message: string, what: S, options?: QuestionOptions): Promise<Elicited<Parsed<S>>>;
+  elicit(
+    message: string,
+    what: URL | Schema,
+    options?: QuestionOptions,
+  ): Promise<Elicited<unknown> | { action: string }> {
+    const { dialogue } = this.#exchange;
+    return what instanceof URL
+      ? elicitUrl(dialogue, message, what, options)
+      : elicitForm(dialogue, message, what, options);
+  }
+
+  /**
+   * Asks the client's model (client/sampling). As with `elicit`, a modern client has the handler run again.
+   *
+   * @throws MissingCapabilityError when the client has no model to ask, or none that takes tools
+   */
+  sample(params: CreateMessageParams, options?: QuestionOptions): Promise<CreateMessageResult> {
+    return sample(this.#exchange.dialogue, params, options);
+  }
+
+  /**
+   * Asks where the client lets us work (client/roots). As with `elicit`, a modern client has the handler run again.
+   *
+   * @throws MissingCapabilityError when the client has no roots
+   */
+  roots(options?: QuestionOptions): Promise<Root[]> {
+    return listRoots(this.#exchange.dialogue, options);
+  }
+
+  /**
+   * Does something once, however often the handler is run again, and gives what it gave.
+   *
+   * @param name of the step, unique in the handler
+   * @param run what it gives has to be JSON: it travels, sealed, with the request
+   */
+  step<T>(name: string, run: () => T | Promise<T>): Promise<T> {
+    return this.#exchange.dialogue.step(name, run) as Promise<T>;
   }
 }

@@ -3,7 +3,10 @@
 import {
   type ClientCapabilities,
   type Implementation,
+  type InputRequest,
+  type JsonObject,
   type LoggingLevel,
+  type Result,
   type Revision,
   type Wire,
   writeNotification,
@@ -32,20 +35,52 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Sends a notification that belongs to this request. Does nothing once the request is over. */
   notify(method: string, params: object): void;
+  /** Asks the client, and waits for what it says. */
+  readonly dialogue: Dialogue;
+}
+
+/** How a handler asks its client for something while it works, whatever that takes in the client's era. */
+export interface Dialogue {
+  /**
+   * @param key names the question among those of the request; by default its number does
+   * @returns the client's result
+   * @throws MissingCapabilityError when the client did not say it can be asked this
+   */
+  ask(request: InputRequest, key?: string): Promise<JsonObject>;
+  /** Does something once, even when the handler is run again to hear an answer; gives what it gave. */
+  step(name: string, run: () => unknown): Promise<unknown>;
 }
 
 /** An exchange over a real transport, from the arrival of its request to its answer. */
 export class Call implements Exchange {
   readonly caller: Caller;
   readonly #send: (text: string) => void;
+  readonly #openDialogue: (call: Call) => Dialogue;
+  #dialogue: Dialogue | undefined;
   #controller: AbortController | undefined;
+  #onSuspend: ((result: Promise<Result>) => void) | undefined;
   #over = false;
   #cancelled = false;
+  #suspended = false;
 
-  /** @param send puts the text of a notification on the wire, before the answer */
-  constructor(caller: Caller, send: (text: string) => void) {
+  /**
+   * @param send puts the text of a message on the wire, before the answer
+   * @param openDialogue is called when a handler first asks something
+   */
+  constructor(caller: Caller, send: (text: string) => void, openDialogue: (call: Call) => Dialogue) {
     this.caller = caller;
     this.#send = send;
+    this.#openDialogue = openDialogue;
+  }
+
+  get dialogue(): Dialogue {
+    this.#dialogue ??= this.#openDialogue(this);
+    return this.#dialogue;
+  }
+
+  /** A retry brings its dialogue along. */
+  set dialogue(resumed: Dialogue) {
+    this.#dialogue = resumed;
   }
 
   get revision(): Revision {
@@ -73,6 +108,11 @@ export class Call implements Exchange {
     return this.#cancelled;
   }
 
+  /** Puts a message on the wire as long as the answer is not there. */
+  send(text: string): void {
+    if (!this.#over) this.#send(text);
+  }
+
   notify(method: string, params: object): void {
     if (this.#over) return;
     this.#send(writeNotification(method, this.caller.wire.notificationParams(method, params)));
@@ -81,9 +121,31 @@ export class Call implements Exchange {
   /** The answer is no longer wanted: the handler's signal aborts, and nothing more is sent. */
   cancel(reason?: string): void {
     if (this.#over) return;
-    this.#over = true;
     this.#cancelled = true;
-    this.#controller?.abort(new CancelledError(reason));
+    this.#stop(new CancelledError(reason));
+  }
+
+  /** This run of the handler is over; the request is answered by this result instead of the handler's. */
+  suspend(result: Promise<Result>, why: Error): void {
+    this.#suspended = true;
+    this.#onSuspend?.(result);
+    this.#stop(why);
+  }
+
+  /** The handler's own reply, or the result that it was suspended with. */
+  orSuspension<T>(reply: Promise<T>): Promise<T | Result> {
+    return new Promise((resolve, reject) => {
+      this.#onSuspend = (result) => result.then(resolve, reject);
+      reply.then(
+        (value) => this.#suspended || resolve(value),
+        (cause) => this.#suspended || reject(cause),
+      );
+    });
+  }
+
+  #stop(why: Error): void {
+    this.#over = true;
+    this.#controller?.abort(why);
   }
 
   /** The answer is there: nothing may follow it. */

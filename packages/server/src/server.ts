@@ -24,6 +24,8 @@ import {
   resourceTemplateEntry,
 } from "./features/resources.ts";
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
+import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
+import { createStateSealer, type StateSealer } from "./modern/state.ts";
 import { serveChannel } from "./transports/channel.ts";
 
 export interface McpServerOptions {
@@ -33,6 +35,13 @@ export interface McpServerOptions {
   pageSize?: number;
   /** How long clients may keep lists, and for whom. Default: not at all, the same for everybody. */
   cache?: CacheHints;
+  /**
+   * Secrets that seal what a suspended request knows, at least 32 characters each: the first seals, all open.
+   * Instances that serve the same clients need the same. Default: one of this process alone.
+   */
+  stateSecrets?: readonly string[];
+  /** Bounds on requests that ask their client. */
+  resumption?: Partial<ResumptionLimits>;
   /**
    * Takes the failures whose details are not told to clients: bugs in handlers, errors of the system.
    * Default: `console.error`.
@@ -58,6 +67,8 @@ export class McpServer implements ChannelServer {
   readonly cache: Required<CacheHints>;
   /** The `_meta` member that names this server in each modern result, as JSON text. */
   readonly serverMeta: string;
+  readonly sealer: StateSealer;
+  readonly resumption: ResumptionLimits;
   readonly #catalog: Catalog;
   readonly #onError: (error: unknown, where: string) => void;
 
@@ -69,6 +80,8 @@ export class McpServer implements ChannelServer {
     this.instructions = options.instructions;
     this.cache = { ttlMs: 0, cacheScope: "public", ...options.cache };
     this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
+    this.sealer = createStateSealer(options.stateSecrets);
+    this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#catalog = new Catalog(pageSize);
     this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
   }

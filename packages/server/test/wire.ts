@@ -29,6 +29,12 @@ export interface Wire {
   notifications: Json[];
   /** Resolves when one comes in that the test accepts. */
   notification(accept: (message: Json) => boolean): Promise<Json>;
+  /** Answers what the server asks of its client. */
+  onAsked: (request: Json) => Json;
+  /** Sends a request and goes through its rounds: pushed requests are answered, `input_required` is sent again. */
+  converse(method: string, params?: Json): Promise<Json>;
+  /** How many rounds `converse` has taken in all. */
+  rounds: number;
   /** Gives up a request, as the transport and era want it. */
   cancel(id: string | number): Promise<void>;
   close(): Promise<void>;
@@ -37,14 +43,27 @@ export interface Wire {
 export const MODERN_META = {
   [META.protocolVersion]: "2026-07-28",
   [META.clientInfo]: { name: "test", version: "1" },
-  [META.clientCapabilities]: {},
+  [META.clientCapabilities]: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} },
 };
 
 export const INITIALIZE = {
   protocolVersion: "2025-11-25",
-  capabilities: {},
+  capabilities: { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} },
   clientInfo: { name: "test", version: "1" },
 };
+
+/** A modern client's rounds; a legacy client has none. */
+async function converse(wire: Wire, method: string, params: Json): Promise<Json> {
+  let extra = {};
+  for (;;) {
+    wire.rounds++;
+    const response = await wire.request(method, { ...params, ...extra });
+    if (response.result?.resultType !== "input_required") return response;
+    const { inputRequests = {}, requestState } = response.result;
+    const answers = Object.entries(inputRequests).map(([key, asked]) => [key, wire.onAsked(asked as Json)]);
+    extra = { inputResponses: Object.fromEntries(answers), requestState };
+  }
+}
 
 const TRANSPORTS: Record<string, (server: McpServer, revision: Revision) => Promise<Wire>> = {
   memory: (server, revision) => overChannel(memory(server), revision),
@@ -117,7 +136,9 @@ async function overChannel(channel: Channel, revision: Revision): Promise<Wire> 
   channel.listen(
     (text) => {
       const message = JSON.parse(text) as Json;
-      if (message.method !== undefined) inbox.add(message);
+      if (message.method !== undefined && message.id !== undefined) {
+        channel.send(JSON.stringify({ jsonrpc: "2.0", id: message.id, result: wire.onAsked(message) }));
+      } else if (message.method !== undefined) inbox.add(message);
       else {
         pending.get(message.id)?.(message);
         pending.delete(message.id);
@@ -128,6 +149,9 @@ async function overChannel(channel: Channel, revision: Revision): Promise<Wire> 
   const wire: Wire = {
     era,
     revision,
+    rounds: 0,
+    onAsked: () => ({}),
+    converse: (method, params = {}) => converse(wire, method, params),
     notifications: inbox.notifications,
     notification: (accept) => inbox.take(accept),
     request: (method, params = {}, id = nextId++) =>
@@ -194,7 +218,9 @@ async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
       text = events.pop() as string;
       for (const event of events) {
         last = JSON.parse(event.replace(/^event: message\ndata: /, ""));
-        if (last?.method !== undefined) inbox.add(last);
+        if (last?.method !== undefined && last.id !== undefined) {
+          await post({ jsonrpc: "2.0", id: last.id, result: wire.onAsked(last) });
+        } else if (last?.method !== undefined) inbox.add(last);
       }
     }
     return last;
@@ -203,6 +229,9 @@ async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
   const wire: Wire = {
     era,
     revision,
+    rounds: 0,
+    onAsked: () => ({}),
+    converse: (method, params = {}) => converse(wire, method, params),
     notifications: inbox.notifications,
     notification: (accept) => inbox.take(accept),
     request: async (method, params = {}, id = nextId++) =>

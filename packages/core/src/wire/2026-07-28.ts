@@ -26,6 +26,7 @@ export const wire20260728: Wire = {
   implementation: (info) => info,
   capabilities: (capabilities) => capabilities,
   notificationParams: (_method, params) => params,
+  inputRequest: (request) => request,
   error: toErrorObject,
 };
 

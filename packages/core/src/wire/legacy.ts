@@ -1,6 +1,6 @@
 /** The legacy revisions, 2024-11-05 to 2025-11-25: each is the newest spelling without what came after it. */
 
-import { ErrorCode, ResourceNotFoundError, toErrorObject } from "../errors.ts";
+import { ErrorCode, MissingCapabilityError, ResourceNotFoundError, toErrorObject } from "../errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { Revision } from "../revisions.ts";
 import type { Wire } from "./wire.ts";
@@ -117,9 +117,29 @@ export function legacyWire(revision: Revision): Wire {
       return { ...params, message: undefined };
     },
 
+    inputRequest(request) {
+      if (request.method === "sampling/createMessage") {
+        const { tools, toolChoice } = request.params;
+        return revision < "2025-11-25" && (tools !== undefined || toolChoice !== undefined)
+          ? undefined
+          : request;
+      }
+      if (request.method !== "elicitation/create") return request;
+      if (revision < "2025-06-18") return undefined;
+      const { method, params } = request;
+      if (params.mode === "url") {
+        if (revision < "2025-11-25") return undefined;
+        return { method, params: { elicitationId: crypto.randomUUID(), ...params } };
+      }
+      const { mode: _, ...form } = params;
+      return { method, params: form };
+    },
+
     error(thrown) {
       const error = toErrorObject(thrown);
-      return thrown instanceof ResourceNotFoundError ? { ...error, code: ErrorCode.ResourceNotFound } : error;
+      if (thrown instanceof ResourceNotFoundError) return { ...error, code: ErrorCode.ResourceNotFound };
+      if (thrown instanceof MissingCapabilityError) return { ...error, code: ErrorCode.InvalidRequest };
+      return error;
     },
   };
 }

@@ -3,6 +3,7 @@
 import type { ErrorObject } from "../errors.ts";
 import type { CacheHints, Implementation, Result } from "../model/base.ts";
 import type { ServerCapabilities } from "../model/capabilities.ts";
+import type { InputRequest } from "../model/input.ts";
 import type { Era, Revision } from "../revisions.ts";
 import { wire20260728 } from "./2026-07-28.ts";
 import { legacyWire } from "./legacy.ts";
@@ -30,6 +31,8 @@ export interface Wire {
   capabilities(capabilities: ServerCapabilities): ServerCapabilities;
   /** A notification's parameters, without what this revision lacks. */
   notificationParams(method: string, params: object): object;
+  /** What is asked of a client, as this revision asks it; nothing when it cannot. */
+  inputRequest(request: InputRequest): InputRequest | undefined;
   /** The error as this revision spells it. */
   error(thrown: unknown): ErrorObject;
 }

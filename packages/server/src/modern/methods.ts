@@ -2,16 +2,37 @@
 
 import { type DiscoverResult, MODERN_REVISIONS, type RequestMessage } from "@patchbay/core";
 import type { Reply } from "../dispatch.ts";
-import type { Exchange } from "../exchange.ts";
+import { Call, type Caller } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
+import { Resumption } from "./resumption.ts";
 
-export function modernReply(
+/** What may be answered by `input_required` (basic/patterns/mrtr § Supported Requests). */
+const RESUMABLE = new Set(["tools/call", "prompts/get", "resources/read"]);
+
+/** The call of a modern request. */
+export function modernCall(
   server: McpServer,
-  request: RequestMessage,
-  exchange: Exchange,
-): Reply | Promise<Reply> {
-  if (request.method === "server/discover") return discover(server);
-  return server.handle(request.method, request.params, exchange);
+  { method, params }: RequestMessage,
+  caller: Caller,
+  send: (text: string) => void,
+): Call {
+  return new Call(caller, send, (call) =>
+    Resumption.begin(call, method, params, server.sealer, server.resumption),
+  );
+}
+
+export function modernReply(server: McpServer, request: RequestMessage, call: Call): Reply | Promise<Reply> {
+  const { method, params } = request;
+  if (method === "server/discover") return discover(server);
+  if (!RESUMABLE.has(method)) return server.handle(method, params, call);
+  if (params.requestState !== undefined) return call.orSuspension(resumed(server, request, call));
+  const reply = server.handle(method, params, call);
+  return reply instanceof Promise ? call.orSuspension(reply) : reply;
+}
+
+async function resumed(server: McpServer, { method, params }: RequestMessage, call: Call): Promise<Reply> {
+  call.dialogue = await Resumption.resume(call, method, params, server.sealer, server.resumption);
+  return server.handle(method, params, call);
 }
 
 /** Answers `server/discover` (server/discover). */

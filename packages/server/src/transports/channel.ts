@@ -14,11 +14,13 @@ import {
   writeError,
 } from "@patchbay/core";
 import { type Answer, answer, errorAnswer } from "../answer.ts";
-import { Call, type Caller } from "../exchange.ts";
+import type { Reply } from "../dispatch.ts";
+import { Call } from "../exchange.ts";
 import { legacyReply } from "../legacy/methods.ts";
-import { callerOf, initialize, type SessionRecord } from "../legacy/session.ts";
+import { ClientRequests, pushDialogue } from "../legacy/push.ts";
+import { callerOf, DEFAULT_LOG_LEVEL, initialize, type SessionRecord } from "../legacy/session.ts";
 import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../modern/envelope.ts";
-import { modernReply } from "../modern/methods.ts";
+import { modernCall, modernReply } from "../modern/methods.ts";
 import type { McpServer } from "../server.ts";
 
 /** Requests being answered at once on one connection. */
@@ -27,6 +29,8 @@ const DEFAULT_MAX_IN_FLIGHT = 1024;
 export interface ChannelOptions {
   /** Requests that may be in flight at once; one more is refused. Default 1024. */
   maxInFlight?: number;
+  /** Milliseconds that a legacy client is given to answer a request of ours. Default 10 minutes. */
+  answerTimeout?: number;
 }
 
 /** A connection that is being served. */
@@ -45,19 +49,31 @@ export function serveChannel(server: McpServer, channel: Channel, options: Chann
   return connection;
 }
 
+/** Who pings before it has introduced itself. */
+const UNKNOWN_CLIENT: SessionRecord = {
+  revision: LATEST_LEGACY,
+  client: { info: undefined, capabilities: {} },
+  logLevel: DEFAULT_LOG_LEVEL,
+};
+
 class Connection implements Serving {
   readonly #server: McpServer;
   readonly #channel: Channel;
   readonly #maxInFlight: number;
   readonly #inFlight = new Map<RequestId, Call>();
+  readonly #asked: ClientRequests;
   #session: SessionRecord | undefined;
   #onIdle: (() => void)[] = [];
 
-  constructor(server: McpServer, channel: Channel, { maxInFlight = DEFAULT_MAX_IN_FLIGHT }: ChannelOptions) {
+  constructor(server: McpServer, channel: Channel, options: ChannelOptions) {
+    const { maxInFlight = DEFAULT_MAX_IN_FLIGHT, answerTimeout } = options;
+    this.#asked = new ClientRequests(answerTimeout);
     this.#server = server;
     this.#channel = channel;
     this.#maxInFlight = maxInFlight;
   }
+
+  readonly #send = (text: string): void => this.#channel.send(text);
 
   receive(text: string): void {
     const message = parseMessage(text);
@@ -68,6 +84,8 @@ class Connection implements Serving {
         return this.#notification(message);
       case "invalid":
         return this.#channel.send(writeError(message.id, message.error));
+      default:
+        this.#asked.settle(message);
     }
   }
 
@@ -79,6 +97,7 @@ class Connection implements Serving {
   end(): void {
     for (const call of this.#inFlight.values()) call.cancel("the connection closed");
     this.#inFlight.clear();
+    this.#asked.close();
   }
 
   #request(request: RequestMessage): void {
@@ -86,7 +105,8 @@ class Connection implements Serving {
     try {
       if (modern) {
         const caller = readEnvelope(request.params);
-        this.#run(request, caller, (call) => modernReply(this.#server, request, call));
+        const call = modernCall(this.#server, request, caller, this.#send);
+        this.#run(request, call, () => modernReply(this.#server, request, call));
       } else if (request.method === "initialize") {
         this.#initialize(request);
       } else {
@@ -105,7 +125,7 @@ class Connection implements Serving {
     }
     const { record, result } = initialize(this.#server, request.params);
     this.#session = record;
-    this.#run(request, callerOf(record), () => result);
+    this.#run(request, this.#legacyCall(record), () => result);
   }
 
   #legacy(request: RequestMessage): void {
@@ -116,35 +136,33 @@ class Connection implements Serving {
         'No session: send "initialize" first, or name the protocol version in params._meta of each request',
       );
     }
-    const record = session ?? {
-      revision: LATEST_LEGACY,
-      client: { info: undefined, capabilities: {} },
-      logLevel: "info",
-    };
-    this.#run(request, callerOf(record), (call) =>
+    const record = session ?? UNKNOWN_CLIENT;
+    const call = this.#legacyCall(record);
+    this.#run(request, call, () =>
       legacyReply(this.#server, request, call, (level) => {
         record.logLevel = level;
       }),
     );
   }
 
-  #run(request: RequestMessage, caller: Caller, work: (call: Call) => ReturnType<typeof modernReply>): void {
+  #legacyCall(record: SessionRecord): Call {
+    return new Call(callerOf(record), this.#send, (call) => pushDialogue(call, this.#asked));
+  }
+
+  #run(request: RequestMessage, call: Call, work: () => Reply | Promise<Reply>): void {
     const { id, method } = request;
     if (this.#inFlight.has(id)) {
+      const taken = JSON.stringify(id);
       throw new ProtocolError(
         ErrorCode.InvalidRequest,
-        `A request with the id ${JSON.stringify(id)} is in flight already`,
+        `A request with the id ${taken} is in flight already`,
       );
     }
     if (this.#inFlight.size >= this.#maxInFlight) {
-      throw limitError(
-        "maxInFlight",
-        `more requests in flight than maxInFlight allows (${this.#maxInFlight})`,
-        this.#maxInFlight,
-      );
+      const what = `more requests in flight than maxInFlight allows (${this.#maxInFlight})`;
+      throw limitError("maxInFlight", what, this.#maxInFlight);
     }
-    const call = new Call(caller, (text) => this.#channel.send(text));
-    const pending = answer(this.#server, caller.wire, id, method, () => work(call));
+    const pending = answer(this.#server, call.caller.wire, id, method, work);
     if (pending instanceof Promise) {
       this.#inFlight.set(id, call);
       pending.then((settled) => this.#finish(id, call, settled));

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   ErrorCode,
+  type ErrorMessage,
   eraOf,
   isRevision,
   LATEST_LEGACY,
@@ -12,15 +13,18 @@ import {
   parseMessage,
   type RequestId,
   type RequestMessage,
+  type ResultMessage,
   wireOf,
   writeError,
 } from "@patchbay/core";
 import { type Answer, answer, errorAnswer } from "../../answer.ts";
 import { Call, type Caller } from "../../exchange.ts";
+import { LiveSession } from "../../legacy/live-session.ts";
 import { legacyReply } from "../../legacy/methods.ts";
+import { pushDialogue } from "../../legacy/push.ts";
 import { callerOf, DEFAULT_LOG_LEVEL, initialize, type SessionRecord } from "../../legacy/session.ts";
 import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envelope.ts";
-import { modernReply } from "../../modern/methods.ts";
+import { modernCall, modernReply } from "../../modern/methods.ts";
 import type { McpServer } from "../../server.ts";
 import { memorySessions } from "../../sessions/memory.ts";
 import type { SessionStore } from "../../sessions/store.ts";
@@ -36,6 +40,8 @@ export interface EndpointOptions extends GuardOptions {
   maxBufferedBytes?: number;
   /** Where legacy sessions live, or `"stateless"` for none. Default: this process's memory. */
   sessions?: SessionStore | "stateless";
+  /** Milliseconds that a legacy client is given to answer a request of ours. Default 10 minutes. */
+  answerTimeout?: number;
 }
 
 /** Takes the requests for one MCP endpoint. */
@@ -44,9 +50,6 @@ export type Endpoint = (request: IncomingMessage, response: ServerResponse) => v
 const DEFAULT_MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const METHODS = "POST, DELETE, OPTIONS";
 const LEGACY_WIRE = wireOf(LATEST_LEGACY);
-
-/** Requests in flight of legacy sessions, to be found by the `notifications/cancelled` of another POST. */
-type InFlight = Map<string, Map<RequestId, Call>>;
 
 /**
  * Makes the handler of an MCP endpoint, to be mounted at any path of any `node:http` server.
@@ -59,7 +62,8 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
     options;
   const guard = createGuard(boundTo, options);
   const sessions = options.sessions === "stateless" ? undefined : (options.sessions ?? memorySessions());
-  const inFlight: InFlight = new Map();
+  // What another POST of the same session has to find: requests in flight, and those of ours that wait.
+  const live = new Map<string, LiveSession>();
 
   return (request, response) => {
     const refused = guard(request);
@@ -110,8 +114,7 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
       case "invalid":
         return sendJson(response, 400, writeError(message.id, message.error));
       default:
-        // An answer to a request of ours: none is outstanding.
-        return refuse(response, 400, "No request is waiting for this response");
+        return void answered(message, request, response).catch((thrown) => fail(response, thrown));
     }
   }
 
@@ -125,7 +128,7 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
       return sendJson(response, 400, errorAnswer(ENVELOPE_WIRE, message.id, thrown).text);
     }
     const responder = new Responder(response, maxBufferedBytes);
-    const call = new Call(caller, (text) => responder.notify(text));
+    const call = modernCall(server, message, caller, (text) => responder.notify(text));
     // The client cancels by going away (streamable-http § Cancellation).
     response.on("close", () => call.cancel());
     const pending = answer(server, caller.wire, message.id, message.method, () =>
@@ -158,11 +161,15 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
     const caller = callerOf(record);
     const responder = new Responder(response, maxBufferedBytes);
     // A client that goes away has not cancelled (2025-11-25, basic/transports § Sending Messages).
-    const call = new Call(caller, (text) => responder.notify(text));
+    const call = new Call(
+      caller,
+      (text) => responder.notify(text),
+      (own) => pushDialogue(own, liveSession(sessionId).asked),
+    );
     const pending = answer(server, caller.wire, message.id, message.method, () =>
       legacyReply(server, message, call, (logLevel) => sessions?.update(sessionId, { ...record, logLevel })),
     );
-    if (pending instanceof Promise) track(sessionId, message.id, call, pending);
+    if (pending instanceof Promise && sessionId !== "") track(sessionId, message.id, call, pending);
     const settled = await pending;
     if (call.cancelled) {
       // Nothing is sent for a cancelled request, but its HTTP exchange has to end.
@@ -173,17 +180,22 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
     responder.finish(settled, false);
   }
 
-  function track(sessionId: string, id: RequestId, call: Call, pending: Promise<unknown>): void {
-    let calls = inFlight.get(sessionId);
-    if (calls === undefined) {
-      calls = new Map();
-      inFlight.set(sessionId, calls);
+  function liveSession(id: string): LiveSession {
+    let session = live.get(id);
+    if (session === undefined) {
+      session = new LiveSession(options.answerTimeout);
+      live.set(id, session);
     }
-    if (calls.has(id)) return;
-    calls.set(id, call);
+    return session;
+  }
+
+  function track(sessionId: string, id: RequestId, call: Call, pending: Promise<unknown>): void {
+    const session = liveSession(sessionId);
+    if (session.calls.has(id)) return;
+    session.calls.set(id, call);
     void pending.then(() => {
-      calls.delete(id);
-      if (calls.size === 0 && inFlight.get(sessionId) === calls) inFlight.delete(sessionId);
+      session.calls.delete(id);
+      if (session.idle && live.get(sessionId) === session) live.delete(sessionId);
     });
   }
 
@@ -197,9 +209,23 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
       if (session === undefined) return;
       const { requestId, reason } = message.params;
       if (message.method === "notifications/cancelled") {
-        const call = inFlight.get(session.id)?.get(requestId as RequestId);
+        const call = live.get(session.id)?.calls.get(requestId as RequestId);
         call?.cancel(typeof reason === "string" ? reason : undefined);
       }
+    }
+    response.writeHead(202).end();
+  }
+
+  /** A response to a request of ours. */
+  async function answered(
+    message: ResultMessage | ErrorMessage,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const session = await findSession(request, response);
+    if (session === undefined) return;
+    if (live.get(session.id)?.asked.settle(message) !== true) {
+      return refuse(response, 400, "No request is waiting for this response");
     }
     response.writeHead(202).end();
   }
@@ -240,7 +266,8 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
     if (session === undefined) return;
     if (sessions === undefined) return refuse(response, 405, "This server keeps no sessions");
     await sessions.delete(session.id);
-    for (const call of inFlight.get(session.id)?.values() ?? []) call.cancel("the session ended");
+    live.get(session.id)?.end();
+    live.delete(session.id);
     response.writeHead(204).end();
   }
 

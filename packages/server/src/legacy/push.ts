@@ -1,0 +1,114 @@
+/** Asking a legacy client: a request is pushed to it, and its response waited for. */
+
+import {
+  type ErrorMessage,
+  type InputRequest,
+  type JsonObject,
+  MissingCapabilityError,
+  missingCapability,
+  type RequestId,
+  type ResultMessage,
+  writeNotification,
+  writeRequest,
+} from "@patchbay/core";
+import type { Call, Dialogue } from "../exchange.ts";
+
+/** A client may have to ask its user, who may be out for coffee. */
+export const DEFAULT_ANSWER_TIMEOUT = 10 * 60_000;
+
+interface Pending {
+  resolve: (result: JsonObject) => void;
+  reject: (cause: Error) => void;
+}
+
+/** The requests of ours that one client has not answered yet. */
+export class ClientRequests {
+  readonly #answerTimeout: number;
+  readonly #pending = new Map<RequestId, Pending>();
+  #lastId = 0;
+
+  /** @param answerTimeout milliseconds that a client is given to answer */
+  constructor(answerTimeout: number = DEFAULT_ANSWER_TIMEOUT) {
+    this.#answerTimeout = answerTimeout;
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** Sends a request and waits for its result; tells the client when it is no longer waited for. */
+  ask(request: InputRequest, send: (text: string) => void, signal: AbortSignal): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason as Error);
+      const id = ++this.#lastId;
+      const settle = () => {
+        this.#pending.delete(id);
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+      };
+      const giveUp = (cause: Error) => {
+        settle();
+        send(writeNotification("notifications/cancelled", { requestId: id, reason: cause.message }));
+        reject(cause);
+      };
+      const onAbort = () => giveUp(signal.reason as Error);
+      const timer = setTimeout(() => {
+        giveUp(
+          new Error(
+            `The client did not answer ${request.method} within answerTimeout (${this.#answerTimeout} ms)`,
+          ),
+        );
+      }, this.#answerTimeout);
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#pending.set(id, {
+        resolve: (result) => {
+          settle();
+          resolve(result);
+        },
+        reject: (cause) => {
+          settle();
+          reject(cause);
+        },
+      });
+      send(writeRequest(id, request.method, request.params));
+    });
+  }
+
+  /** Takes a response in; false when no request of ours waits for it. */
+  settle(message: ResultMessage | ErrorMessage): boolean {
+    const pending = message.id === undefined ? undefined : this.#pending.get(message.id);
+    if (pending === undefined) return false;
+    if (message.kind === "result") pending.resolve(message.result);
+    else pending.reject(new Error(`The client answered with an error: ${message.error.message}`));
+    return true;
+  }
+
+  /** Nobody will answer any more. */
+  close(): void {
+    for (const { reject } of [...this.#pending.values()]) reject(new Error("The client has gone"));
+  }
+}
+
+/** The dialogue of one legacy request: what is asked goes out at once, on the way its answer will take. */
+export function pushDialogue(call: Call, requests: ClientRequests): Dialogue {
+  const steps = new Map<string, Promise<unknown>>();
+  return {
+    async ask(request) {
+      const { wire, client } = call.caller;
+      const sent = wire.inputRequest(request);
+      const missing = missingCapability(request, client.capabilities);
+      if (sent === undefined || missing !== undefined) {
+        throw new MissingCapabilityError(request.method, (missing as JsonObject) ?? {});
+      }
+      return requests.ask(sent, (text) => call.send(text), call.signal);
+    },
+    step(name, run) {
+      let kept = steps.get(name);
+      if (kept === undefined) {
+        kept = Promise.resolve().then(run);
+        steps.set(name, kept);
+      }
+      return kept;
+    },
+  };
+}

@@ -1,0 +1,107 @@
+/** `requestState`: what a suspended request knows, sealed, so that any instance with the keys can go on (basic/patterns/mrtr). */
+
+import { isObject, type JsonObject } from "@patchbay/core";
+
+/** Seals and opens states. */
+export interface StateSealer {
+  /** The payload as text that nobody can read or change. */
+  seal(payload: JsonObject): Promise<string>;
+  /** What was sealed, or nothing when the text was not sealed with one of the keys. */
+  open(text: string): Promise<JsonObject | undefined>;
+}
+
+const IV_BYTES = 12;
+const KEY_ID_BYTES = 4;
+
+interface Key {
+  id: Uint8Array<ArrayBuffer>;
+  key: Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+}
+
+/**
+ * @param secrets the first seals, all open: put a new one first to rotate. Without any, a key of this process
+ *   alone is made, and no other instance can go on with what this one has suspended
+ */
+export function createStateSealer(secrets: readonly string[] = []): StateSealer {
+  for (const secret of secrets) {
+    if (secret.length < 32)
+      throw new Error("A state secret has at least 32 characters, such as `openssl rand -hex 32` gives");
+  }
+  let keys: Promise<Key[]> | undefined;
+  const ready = () => {
+    keys ??= Promise.all(
+      secrets.length === 0
+        ? [toKey(crypto.getRandomValues(new Uint8Array(32)))]
+        : secrets.map((secret) => toKey(Uint8Array.from(new TextEncoder().encode(secret)))),
+    );
+    return keys;
+  };
+
+  return {
+    async seal(payload) {
+      const { id, key } = (await ready())[0] as Key;
+      const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
+      const plain = new TextEncoder().encode(JSON.stringify(payload));
+      const sealed = new Uint8Array(
+        await crypto.subtle.encrypt({ name: "AES-GCM", iv, additionalData: id }, key, plain),
+      );
+      const whole = new Uint8Array(id.length + iv.length + sealed.length);
+      whole.set(id);
+      whole.set(iv, id.length);
+      whole.set(sealed, id.length + iv.length);
+      return toBase64Url(whole);
+    },
+
+    async open(text) {
+      const whole = fromBase64Url(text);
+      if (whole === undefined || whole.length <= KEY_ID_BYTES + IV_BYTES) return undefined;
+      const id = whole.subarray(0, KEY_ID_BYTES);
+      const known = (await ready()).find((candidate) =>
+        candidate.id.every((byte, index) => byte === id[index]),
+      );
+      if (known === undefined) return undefined;
+      const iv = whole.subarray(KEY_ID_BYTES, KEY_ID_BYTES + IV_BYTES);
+      try {
+        const sealed = whole.subarray(KEY_ID_BYTES + IV_BYTES);
+        const plain = await crypto.subtle.decrypt(
+          { name: "AES-GCM", iv, additionalData: id },
+          known.key,
+          sealed,
+        );
+        const payload: unknown = JSON.parse(new TextDecoder().decode(plain));
+        return isObject(payload) ? payload : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+async function toKey(secret: Uint8Array<ArrayBuffer>): Promise<Key> {
+  const digest = await crypto.subtle.digest("SHA-256", secret);
+  const key = await crypto.subtle.importKey("raw", digest, "AES-GCM", false, ["encrypt", "decrypt"]);
+  const id = new Uint8Array(await crypto.subtle.digest("SHA-256", digest)).slice(0, KEY_ID_BYTES);
+  return { id, key };
+}
+
+/** SHA-256 of a text, for what an attacker chooses. */
+export async function digestOf(text: string): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined;
+  try {
+    return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (char) =>
+      char.charCodeAt(0),
+    );
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,120 @@
+/** What a handler may ask of its client, and the answers checked: the same in both eras. */
+
+import {
+  type CreateMessageParams,
+  type CreateMessageResult,
+  compileSchema,
+  type ElicitParams,
+  ErrorCode,
+  formatIssues,
+  isObject,
+  type JsonObject,
+  type JsonSchema,
+  type Parsed,
+  ProtocolError,
+  prepareSchema,
+  type Root,
+  type Schema,
+} from "@patchbay/core";
+import type { Dialogue } from "./exchange.ts";
+
+/** What the user did with a form. */
+export type Elicited<Content> =
+  | { action: "accept"; content: Content }
+  | { action: "decline" }
+  | { action: "cancel" };
+
+export interface QuestionOptions {
+  /** Names the question to the client, among those of one request. Default: its number. */
+  key?: string;
+}
+
+/** Asks the user to fill in a form. */
+export async function elicitForm<S extends Schema>(
+  dialogue: Dialogue,
+  message: string,
+  schema: S,
+  { key }: QuestionOptions = {},
+): Promise<Elicited<Parsed<S>>> {
+  const prepared = prepareSchema(schema, "input");
+  const params: ElicitParams = { mode: "form", message, requestedSchema: asForm(prepared.json) };
+  const answer = await dialogue.ask({ method: "elicitation/create", params }, key);
+  const action = actionOf(answer);
+  if (action !== "accept") return { action };
+  const checked = await prepared.check(answer.content ?? {});
+  if (checked.issues !== undefined) {
+    throw badAnswer(`the content does not fit the requested schema: ${formatIssues(checked.issues)}`);
+  }
+  return { action, content: checked.value as Parsed<S> };
+}
+
+/** Asks the user to visit a page. `accept` means that they went there, not that they are done. */
+export async function elicitUrl(
+  dialogue: Dialogue,
+  message: string,
+  url: URL,
+  { key }: QuestionOptions = {},
+): Promise<{ action: "accept" | "decline" | "cancel" }> {
+  const params: ElicitParams = { mode: "url", message, url: url.href };
+  return { action: actionOf(await dialogue.ask({ method: "elicitation/create", params }, key)) };
+}
+
+/** Asks the client's model. */
+export async function sample(
+  dialogue: Dialogue,
+  params: CreateMessageParams,
+  { key }: QuestionOptions = {},
+): Promise<CreateMessageResult> {
+  const answer = await dialogue.ask({ method: "sampling/createMessage", params }, key);
+  const { role, content, model } = answer;
+  if ((role !== "user" && role !== "assistant") || typeof content !== "object" || typeof model !== "string") {
+    throw badAnswer('a sampled message has a "role", "content" and "model"');
+  }
+  return answer as unknown as CreateMessageResult;
+}
+
+/** Asks where the client lets us work. */
+export async function listRoots(dialogue: Dialogue, { key }: QuestionOptions = {}): Promise<Root[]> {
+  const { roots } = await dialogue.ask({ method: "roots/list" }, key);
+  if (!Array.isArray(roots) || !roots.every((root) => isObject(root) && typeof root.uri === "string")) {
+    throw badAnswer('"roots" is a list of objects with a "uri"');
+  }
+  return roots as unknown as Root[];
+}
+
+const FORM_TYPES = ["string", "number", "integer", "boolean"];
+
+/**
+ * The schema as a form may have it: a flat object of strings, numbers, booleans and choices
+ * (client/elicitation § Requested Schema).
+ *
+ * @throws Error when it is anything else
+ */
+function asForm({ type, properties, required }: JsonSchema): JsonSchema {
+  if (type !== "object" || !isObject(properties))
+    throw new Error("An elicitation's schema is an object with properties");
+  for (const [name, property] of Object.entries(properties)) {
+    if (!isObject(property) || !isFormField(property)) {
+      throw new Error(
+        `An elicitation asks for flat values: "${name}" must be a string, number, boolean or a choice`,
+      );
+    }
+    compileSchema(property as JsonSchema);
+  }
+  return required === undefined ? { type, properties } : { type, properties, required };
+}
+
+function isFormField(property: JsonObject): boolean {
+  if (FORM_TYPES.includes(String(property.type))) return true;
+  if (property.type !== "array" || !isObject(property.items)) return false;
+  return Array.isArray(property.items.enum) || Array.isArray(property.items.anyOf);
+}
+
+function actionOf({ action }: JsonObject): "accept" | "decline" | "cancel" {
+  if (action === "accept" || action === "decline" || action === "cancel") return action;
+  throw badAnswer('"action" must be "accept", "decline" or "cancel"');
+}
+
+function badAnswer(what: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidParams, `The client's answer is not valid: ${what}`);
+}
