@@ -6,19 +6,13 @@ import { McpServer } from "@patchbay/server";
 const text = { type: "string" } as const;
 const number = { type: "number" } as const;
 
-/** A signal that a test can wait for, with what came with it. */
-export function signalled<T = void>() {
-  return Promise.withResolvers ? Promise.withResolvers<T>() : polyfilled<T>();
-}
-
-function polyfilled<T>() {
-  let resolve!: (value: T) => void;
-  let reject!: (reason: unknown) => void;
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes;
-    reject = no;
+/** Something that a test can wait for. */
+function signalled() {
+  let resolve!: () => void;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
   });
-  return { promise, resolve, reject };
+  return { promise, resolve };
 }
 
 /** `calculator(expression)`, which only knows one expression, and `add(a, b)`. */

@@ -106,6 +106,18 @@ describe("schemas", () => {
     });
   });
 
+  it("gives up on references that grow without end", () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, level) => {
+        const next = level === 39 ? { type: "string" } : { $ref: `#/$defs/d${level + 1}` };
+        return [`d${level}`, { type: "object", properties: { a: next, b: next } }];
+      }),
+    );
+    const schema = { type: "object", properties: { start: { $ref: "#/$defs/d0" } }, $defs };
+    expect(lowered(schema, "deepseek")).toMatch(/grows past 10000 parts/);
+    expect(lowered(schema, "openai")).toEqual(schema);
+  });
+
   it.each<[JsonSchema, RegExp]>([
     [{ type: "string" }, /of type "string", not "object"/],
     [{ type: "object", properties: { a: { type: "strng" } } }, /input schema is wrong/],

@@ -52,12 +52,12 @@ function readColonForm(text: string, tools: readonly OfferedTool[]): Form | unde
 
 const NUMBER = String.raw`(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
 const WORD = String.raw`\b(?:pi|e|tau|(?:sqrt|cbrt|exp|log|log2|log10|ln|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|abs|round|floor|ceil|min|max|pow|factorial)(?=\s*\())\b`;
-const ARITHMETIC = new RegExp(String.raw`^(?:${NUMBER}|${WORD}|\*\*|//|[-+*/%^(),\s])+$`);
+const TOKENS = new RegExp(String.raw`${NUMBER}|${WORD}|[-+*/%^(),\s]`, "g");
 
 /** An expression and nothing else; a bare number asks nothing. `=` or `=?` at the end is dropped. */
 function readArithmetic(text: string, tools: readonly OfferedTool[]): Form | undefined {
   const expression = text.replace(/\s*=\s*\??$/, "");
-  if (expression.length > 10_000 || !ARITHMETIC.test(expression)) return undefined;
+  if (expression.length > 10_000 || expression.replace(TOKENS, "") !== "") return undefined;
   if (!/\d/.test(expression) || !/[-+*/%^(]/.test(expression.replace(/^\s*[-+]/, ""))) return undefined;
   if (/^\d{4}-\d{1,2}-\d{1,2}$/.test(expression)) return undefined;
   const calculators = tools.filter(({ tool }) => takesExpression(tool.inputSchema));

@@ -12,6 +12,8 @@ export type Lowered =
   | { reason: string };
 
 const COMBINATORS = ["oneOf", "anyOf", "allOf", "not", "enum", "const", "if", "then", "else"] as const;
+/** References that point to references can grow a schema without end. */
+const MAX_NODES = 10_000;
 /** Keywords whose members are named by the author, not by JSON Schema. */
 const NAMED = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 /** Keywords that hold values, not schemas. */
@@ -36,7 +38,17 @@ export function lowerSchema(schema: JsonSchema, provider: ProviderName): Lowered
   }
   const lost: string[] = [];
   const inline = provider === "deepseek";
-  const { $schema: _, ...root } = lowerNode(schema, { root: schema, lost, inline, inside: [] }) as JsonSchema;
+  const budget = { nodes: MAX_NODES };
+  const { $schema: _, ...root } = lowerNode(schema, {
+    root: schema,
+    lost,
+    inline,
+    budget,
+    inside: [],
+  }) as JsonSchema;
+  if (budget.nodes < 0) {
+    return { reason: `its input schema grows past ${MAX_NODES} parts when its references are written out` };
+  }
   if (provider !== "local") {
     for (const keyword of COMBINATORS) {
       if (root[keyword] === undefined) continue;
@@ -60,6 +72,7 @@ interface Lowering {
   root: JsonSchema;
   lost: string[];
   inline: boolean;
+  budget: { nodes: number };
   /** The references that led here: one that comes again is a loop. */
   inside: string[];
 }
@@ -67,7 +80,7 @@ interface Lowering {
 /** Copies a schema node and all below it. */
 function lowerNode(node: unknown, lowering: Lowering): unknown {
   if (Array.isArray(node)) return node.map((inner) => lowerNode(inner, lowering));
-  if (!isObject(node)) return node;
+  if (!isObject(node) || lowering.budget.nodes-- < 0) return node;
   if (lowering.inline && typeof node.$ref === "string") return inlined(node, node.$ref, lowering);
   const copy: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(node)) {
