@@ -2,7 +2,7 @@
 
 import { type Budget, CalculatorError } from "./limits.ts";
 import { modulo } from "./operators.ts";
-import { integerSqrt } from "./ratio.ts";
+import { bitLength, integerSqrt } from "./ratio.ts";
 
 export function factorial(n: bigint, budget: Budget): bigint {
   if (n < 0n) throw new CalculatorError("factorial() not defined for negative values");
@@ -78,10 +78,12 @@ export function powerModulo(base: bigint, exponent: bigint, modulus: bigint, bud
   const size = absolute(modulus);
   let square = modulo(exponent < 0n ? inverse(base, size, budget) : base, size);
   let result = 1n;
+  // A product takes the square of its length; one of 1,000 bits or less is one step.
+  const cost = 1 + (bitLength(size) >> 10) ** 2;
   // Bits are read from text: shifting the exponent itself at each step would make this quadratic.
   const bits = absolute(exponent).toString(2);
   for (let i = bits.length - 1; i >= 0; i--) {
-    budget.spend(1);
+    budget.spend(cost);
     if (bits.charAt(i) === "1") result = (result * square) % size;
     if (i > 0) square = (square * square) % size;
   }
