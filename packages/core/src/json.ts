@@ -15,7 +15,8 @@ export interface JsonLimits {
 
 export const DEFAULT_JSON_LIMITS: JsonLimits = { maxDepth: 64, maxValues: 1_000_000 };
 
-const SUSPECT = /__proto__|\\u005[fF]/;
+/** `__proto__`, or a letter of it escaped. */
+const SUSPECT = /__proto__|\\u00(?:5[fF]|6[fF]|7[024])/;
 
 /**
  * Parses JSON within bounds. Keys named `__proto__` are dropped.
@@ -24,12 +25,13 @@ const SUSPECT = /__proto__|\\u005[fF]/;
  * @throws ProtocolError (−32600) that names the limit when a bound is passed
  */
 export function parseJson(text: string, limits: JsonLimits = DEFAULT_JSON_LIMITS): JsonValue {
-  const value: JsonValue = SUSPECT.test(text)
-    ? JSON.parse(text, (key, inner) => (key === "__proto__" ? undefined : inner))
-    : JSON.parse(text);
+  const value: JsonValue = JSON.parse(text);
   // Each level and each value costs at least one character, so a short text cannot pass a bound.
   if (text.length > 2 * limits.maxDepth || text.length > limits.maxValues) checkBounds(value, limits);
-  return value;
+  // A reviver recurses: only a text within bounds is given to one.
+  return SUSPECT.test(text)
+    ? JSON.parse(text, (key, inner) => (key === "__proto__" ? undefined : inner))
+    : value;
 }
 
 /** Walks a value without recursion, so that a hostile depth costs an error and not the stack. */

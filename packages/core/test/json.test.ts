@@ -42,9 +42,13 @@ describe("depth", () => {
     expect(limitPassed(nested(depth, " ".repeat(1_000)))).toBeUndefined();
   });
 
-  test.each([65, 1_000, 2_000_000])("%i is too much", (depth) => {
+  test.each([65, 1_000])("%i is too much", (depth) => {
     expect(limitPassed(nested(depth))).toBe("maxDepth");
     expect(limitPassed(`{"a":${nested(depth - 1, "1")}}`)).toBe("maxDepth");
+  });
+
+  test("two million is too much, and no crash", () => {
+    expect(limitPassed(nested(2_000_000))).toBe("maxDepth");
   });
 
   test("objects count as arrays do", () => {
@@ -54,7 +58,7 @@ describe("depth", () => {
   });
 
   test("is checked before __proto__ is looked for", () => {
-    expect(limitPassed(nested(2_000_000, '{"__proto__":1}'))).toBe("maxDepth");
+    expect(limitPassed(nested(100_000, '{"__proto__":1}'))).toBe("maxDepth");
   });
 
   test("is an option", () => {
