@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
 export interface HttpServerProcess {
   readonly url: string;
@@ -10,25 +11,37 @@ export interface HttpServerProcess {
   stop(): Promise<void>;
 }
 
-/** @param args what `node` is started with */
+/**
+ * Starts a server.
+ *
+ * @param args what `node` is started with
+ * @throws Error when it ends before it listens, with what it wrote to stderr
+ */
 export async function startHttpServer(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<HttpServerProcess> {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  return { url: await readUrl(child), stop: () => stop(child) };
+  let stderr = "";
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  const url = await readUrl(child.stdout);
+  if (url === undefined) throw new Error(`The server ended before it said where it listens: ${stderr}`);
+  return { url, stop: () => stop(child) };
 }
 
-async function readUrl(child: ChildProcess & { stdout: NodeJS.ReadableStream }): Promise<string> {
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (!line.startsWith("http://")) continue;
-    child.stdout.resume();
-    return line;
+async function readUrl(stdout: Readable): Promise<string | undefined> {
+  for await (const line of createInterface({ input: stdout })) {
+    const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(line)?.[0];
+    if (url === undefined) continue;
+    stdout.resume();
+    return url;
   }
-  throw new Error("The server ended before it said where it listens");
+  return undefined;
 }
 
 async function stop(child: ChildProcess): Promise<void> {
