@@ -19,7 +19,7 @@ export default defineConfig({
           ...limits,
         },
       },
-      { test: { name: "interop", include: ["interop/**/*.test.ts"], ...limits } },
+      "interop",
     ],
   },
 });
