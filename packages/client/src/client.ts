@@ -30,7 +30,7 @@ import {
   type ItemCheck,
   isContentBlock,
   isContents,
-  isNamed,
+  isPrompt,
   isPromptMessage,
   isResource,
   isTemplate,
@@ -145,7 +145,7 @@ export class ConnectedClient implements Client {
 
   async listPrompts(options?: RequestOptions): Promise<Prompt[]> {
     if (this.capabilities.prompts === undefined) return [];
-    return (await this.#list("prompts/list", "prompts", isNamed, options)) as unknown as Prompt[];
+    return (await this.#list("prompts/list", "prompts", isPrompt, options)) as unknown as Prompt[];
   }
 
   async getPrompt(

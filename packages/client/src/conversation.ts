@@ -22,6 +22,7 @@ import {
 } from "@patchbay/core";
 import { ConnectionError, InvalidResponseError, readable, TimeoutError } from "./errors.ts";
 import type { RequestOptions, Settings } from "./options.ts";
+import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
 
 /** A request before it is sent; `members` and `meta` are the members of `params` and its `_meta`, as JSON text. */
@@ -89,9 +90,11 @@ export class Conversation implements Receiver {
     this.transport.adopt(revision);
   }
 
-  /** Both sides have agreed: what comes in from now on is of this era. */
+  /** Both sides have agreed: what comes in from now on is of this era, and what asked for the other is void. */
   agree(era: Era): void {
+    const first = this.#era === undefined;
     this.#era = era;
+    if (first) this.#rejectAll(new ConnectionError("incompatible", `${this.transport.serverName} is ${era}`));
   }
 
   /**
@@ -225,7 +228,9 @@ export class Conversation implements Receiver {
         ),
       );
     } else {
-      exchange.reject(notAnAnswer(exchange.method, `unknown resultType ${readable(String(resultType), 40)}`));
+      exchange.reject(
+        notAnAnswer(exchange.method, `unknown resultType ${readable(JSON.stringify(resultType), 40)}`),
+      );
     }
   }
 
@@ -261,11 +266,9 @@ export class Conversation implements Receiver {
   #log({ level, logger, data }: JsonObject, requestId: number | undefined): void {
     if (!isLoggingLevel(level)) return;
     const message = { level, data, ...(typeof logger === "string" ? { logger } : {}) };
-    const { onLog } = this.settings;
-    if (onLog !== undefined) tell(onLog, message);
+    tell(this.settings.onLog, message);
     const own = requestId === undefined ? undefined : this.#pending.get(requestId);
     for (const { options } of own === undefined ? this.#pending.values() : [own]) {
-      if (options.onLog === undefined) continue;
       if (options.logLevel === undefined || isAtLeast(level, options.logLevel)) tell(options.onLog, message);
     }
   }
@@ -314,10 +317,14 @@ export class Conversation implements Receiver {
       cause instanceof ConnectionError
         ? cause
         : new ConnectionError("closed", `The connection to ${serverName} is closed`, cause && { cause });
-    for (const exchange of [...this.#pending.values()]) {
-      if (this.#settle(exchange)) exchange.reject(this.#end);
-    }
+    this.#rejectAll(this.#end);
     return this.#end;
+  }
+
+  #rejectAll(error: Error): void {
+    for (const exchange of [...this.#pending.values()]) {
+      if (this.#settle(exchange)) exchange.reject(error);
+    }
   }
 }
 
@@ -327,15 +334,4 @@ function errorOf({ code, message, data }: { code: number; message: string; data?
 
 function notAnAnswer(method: string, what: string): InvalidResponseError {
   return new InvalidResponseError(`${method}: the server's answer is not valid: ${what}`);
-}
-
-/** Calls a listener of the caller's: what it throws is the caller's, and must not end the connection. */
-function tell<T>(listener: (value: T) => void, value: T): void {
-  try {
-    listener(value);
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-  }
 }

@@ -55,14 +55,14 @@ export async function negotiate(conversation: Conversation): Promise<Agreement> 
   const probe = discover(conversation, LATEST_MODERN);
   if (era === "modern") {
     const finding = await probe;
-    if (finding.era === "modern") return finding.agreement;
+    if (finding.era === "modern") return settleOn(conversation, finding.agreement);
     throw incompatible(conversation, "it does not speak a modern revision", finding.why);
   }
   // A probe that is never answered must not become an unhandled rejection when the connection ends.
   probe.catch(() => {});
   const { transport } = conversation;
   const finding = await Promise.race([probe, transport.probeExpired()]);
-  if (finding?.era === "modern") return finding.agreement;
+  if (finding?.era === "modern") return settleOn(conversation, finding.agreement);
   try {
     return await initialize(conversation);
   } catch (refusal) {
@@ -70,7 +70,7 @@ export async function negotiate(conversation: Conversation): Promise<Agreement> 
       throw refusal;
     // Silent, then not willing to initialize: a modern server that was slow to start. Its answer is on its way.
     const late = await Promise.race([probe, transport.probeExpired()]);
-    if (late?.era === "modern") return late.agreement;
+    if (late?.era === "modern") return settleOn(conversation, late.agreement);
     throw refusal;
   }
 }
@@ -96,8 +96,6 @@ async function discover(conversation: Conversation, revision: Revision): Promise
   }
   const chosen = MODERN_REVISIONS.find((candidate) => supported.includes(candidate));
   if (chosen === undefined) return onlyOthers(conversation, supported);
-  conversation.speak(chosen, CLIENT_CAPABILITIES);
-  conversation.agree("modern");
   const meta = isObject(result._meta) ? result._meta : {};
   return {
     era: "modern",
@@ -156,12 +154,18 @@ export async function initialize(conversation: Conversation): Promise<Agreement>
   }
   const revision = result.protocolVersion;
   if (!isRevision(revision) || eraOf(revision) !== "legacy") {
-    throw incompatible(conversation, `it chose ${readable(String(revision), 40)}`);
+    throw incompatible(conversation, `it chose ${readable(JSON.stringify(revision ?? null), 40)}`);
   }
-  conversation.speak(revision, CLIENT_CAPABILITIES);
-  conversation.agree("legacy");
+  const server = implementation(result.serverInfo);
+  const agreement = settleOn(conversation, { revision, era: "legacy", server, ...introduction(result) });
   await conversation.notify("notifications/initialized");
-  return { revision, era: "legacy", server: implementation(result.serverInfo), ...introduction(result) };
+  return agreement;
+}
+
+function settleOn(conversation: Conversation, agreement: Agreement): Agreement {
+  conversation.speak(agreement.revision, CLIENT_CAPABILITIES);
+  conversation.agree(agreement.era);
+  return agreement;
 }
 
 function refused({ transport }: Conversation, error: unknown): unknown {

@@ -6,35 +6,49 @@ import { InvalidResponseError } from "./errors.ts";
 /** What is wrong with an item, or nothing. */
 export type ItemCheck = (item: JsonObject) => string | undefined;
 
+const text = (item: JsonObject, key: string): string | undefined =>
+  typeof item[key] === "string" ? undefined : `has no ${key}`;
+
+const described = (item: JsonObject): string | undefined =>
+  item.description === undefined || typeof item.description === "string"
+    ? undefined
+    : "has a description that is no text";
+
 export const isTool: ItemCheck = (tool) =>
-  typeof tool.name !== "string"
-    ? "has no name"
-    : isObject(tool.inputSchema)
-      ? undefined
-      : "has no inputSchema";
+  text(tool, "name") ?? described(tool) ?? (isObject(tool.inputSchema) ? undefined : "has no inputSchema");
 
-export const isNamed: ItemCheck = (item) => (typeof item.name === "string" ? undefined : "has no name");
+export const isPrompt: ItemCheck = (prompt) => text(prompt, "name") ?? described(prompt);
 
-export const isResource: ItemCheck = (resource) =>
-  typeof resource.uri === "string" ? undefined : "has no uri";
+export const isResource: ItemCheck = (resource) => text(resource, "uri") ?? described(resource);
 
-export const isTemplate: ItemCheck = (template) =>
-  typeof template.uriTemplate === "string" ? undefined : "has no uriTemplate";
-
-export const isContentBlock: ItemCheck = (block) =>
-  typeof block.type === "string" ? undefined : "has no type";
+export const isTemplate: ItemCheck = (template) => text(template, "uriTemplate") ?? described(template);
 
 export const isContents: ItemCheck = (contents) =>
   typeof contents.text === "string" || typeof contents.blob === "string"
     ? undefined
     : "has neither text nor blob";
 
-export const isPromptMessage: ItemCheck = ({ role, content }) =>
-  typeof role !== "string"
-    ? "has no role"
-    : isObject(content) && typeof content.type === "string"
-      ? undefined
-      : "has no content";
+/** A block of a type that we do not know is handed on: whoever reads it passes it over. */
+export const isContentBlock: ItemCheck = (block) => {
+  switch (block.type) {
+    case "text":
+      return text(block, "text");
+    case "image":
+    case "audio":
+      return text(block, "data") ?? text(block, "mimeType");
+    case "resource_link":
+      return text(block, "uri");
+    case "resource":
+      return isObject(block.resource) ? isContents(block.resource) : "has no resource";
+    default:
+      return text(block, "type");
+  }
+};
+
+export const isPromptMessage: ItemCheck = ({ role, content }) => {
+  if (typeof role !== "string") return "has no role";
+  return isObject(content) ? isContentBlock(content) : "has no content block";
+};
 
 /**
  * The array that a result must have, with each of its items looked at.

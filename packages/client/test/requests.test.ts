@@ -96,7 +96,7 @@ describe("negotiation", () => {
       ...LEGACY,
       initialize: () => ({ protocolVersion: "1999-01-01", capabilities: {} }),
     });
-    await expect(connect(server)).rejects.toThrow("it chose 1999-01-01");
+    await expect(connect(server)).rejects.toThrow('it chose "1999-01-01"');
   });
 
   test("a server that refuses initialize is quoted", async () => {
@@ -178,7 +178,16 @@ describe("answers", () => {
     ["a block that is none", { content: [null] }, "tools/call: content[0] is not an object"],
     ["a block without a type", { content: [{ text: "x" }] }, "tools/call: content[0] has no type"],
     ["a request for input", { resultType: "input_required" }, "asks for more input"],
-    ["an unknown type", { resultType: "half\u0007" }, "unknown resultType half"],
+    [
+      "a type that cannot be shown",
+      { resultType: { toString: null } },
+      'unknown resultType {"toString":null}',
+    ],
+    ["a text without text", { content: [{ type: "text" }] }, "content[0] has no text"],
+    ["an image without data", { content: [{ type: "image", mimeType: "a/b" }] }, "content[0] has no data"],
+    ["a link to nowhere", { content: [{ type: "resource_link", name: "a" }] }, "content[0] has no uri"],
+    ["a resource without contents", { content: [{ type: "resource" }] }, "content[0] has no resource"],
+    ["an unknown type", { resultType: "half\u0007" }, 'unknown resultType "half'],
   ])("a tool result with %s is an error", async (_, result, message) => {
     const { client } = await modern({ "tools/call": () => result });
     const error = await client.callTool("a").catch((thrown) => thrown);
@@ -201,7 +210,7 @@ describe("answers", () => {
     await expect(client.listResourceTemplates()).rejects.toThrow("resourceTemplates[0] is not an object");
     await expect(client.readResource("a:b")).rejects.toThrow("contents[0] has neither text nor blob");
     await expect(client.listPrompts()).rejects.toThrow("prompts[0] has no name");
-    await expect(client.getPrompt("a")).rejects.toThrow("messages[0] has no content");
+    await expect(client.getPrompt("a")).rejects.toThrow("messages[0] has no content block");
     const ref = { type: "ref/prompt", name: "a" } as const;
     await expect(client.complete({ ref, argument: { name: "x", value: "" } })).rejects.toThrow(
       "completion.values",

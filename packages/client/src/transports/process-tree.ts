@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn as spawnPlain } from "node:child_process";
 import spawn from "cross-spawn";
+import { onExit } from "signal-exit";
 
 export interface Command {
   command: string;
@@ -14,10 +15,10 @@ export interface Command {
 const WINDOWS = process.platform === "win32";
 /** Milliseconds between two looks at a group that is ending; there is no event for it. */
 const POLL = 10;
-const FATAL_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Trees that are alive, by the pid of their root. */
 const alive = new Set<number>();
+let stopWatching: (() => void) | undefined;
 
 /** Starts a command in a process group of its own (on Windows: as it is; its tree is found when it is ended). */
 export function startTree({ command, args = [], cwd }: Command, env: Record<string, string>): ChildProcess {
@@ -102,29 +103,16 @@ function signalTree(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   }
 }
 
-/** From now on, when we end, so does this tree. */
+/** From now on, when we end (a fatal signal included), so does this tree. */
 function guard(pid: number): void {
-  if (alive.size === 0) {
-    process.on("exit", killAll);
-    for (const signal of FATAL_SIGNALS) process.on(signal, onFatalSignal);
-  }
+  stopWatching ??= onExit(() => {
+    for (const root of alive) signalTree(root, "SIGKILL");
+  });
   alive.add(pid);
 }
 
 function release(pid: number): void {
   if (!alive.delete(pid) || alive.size > 0) return;
-  process.off("exit", killAll);
-  for (const signal of FATAL_SIGNALS) process.off(signal, onFatalSignal);
-}
-
-function killAll(): void {
-  for (const pid of alive) signalTree(pid, "SIGKILL");
-}
-
-/** A signal that nobody else handles ends us as it would have; whoever handles it closes their clients. */
-function onFatalSignal(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) > 1) return;
-  killAll();
-  process.off(signal, onFatalSignal);
-  process.kill(process.pid, signal);
+  stopWatching?.();
+  stopWatching = undefined;
 }

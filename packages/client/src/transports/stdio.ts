@@ -7,6 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import { type Channel, LineReader } from "@patchbay/core";
 import { ConnectionError, readable } from "../errors.ts";
 import type { Settings } from "../options.ts";
+import { tell } from "../tell.ts";
 import { channelTransport } from "./channel.ts";
 import { environmentFor } from "./environment.ts";
 import { type Command, endTree, startTree } from "./process-tree.ts";
@@ -43,15 +44,24 @@ class ServerProcess implements Channel {
   #firstStray: string | undefined;
   #onClose: ((cause?: Error) => void) | undefined;
   #closing: Promise<void> | undefined;
-  #started: Promise<void>;
+  readonly #started: Promise<void>;
 
   constructor(target: Command, settings: Settings) {
     this.#target = target;
     this.#settings = settings;
     this.name = `"${basename(target.command)}"`;
     this.#secrets = Object.values(target.env ?? {}).filter((value) => value.length >= MIN_SECRET_LENGTH);
-    this.#child = startTree(target, environmentFor(target.env));
-    const { stdin, stdout, stderr } = this.#child as { stdin: Writable; stdout: Readable; stderr: Readable };
+    try {
+      this.#child = startTree(target, environmentFor(target.env));
+    } catch (error) {
+      throw this.#notStarted(error as Error);
+    }
+    const { stdin, stdout, stderr } = this.#child;
+    // A start that fails is told by an event; where even the pipes could not be made, there is nobody to tell it to.
+    this.#child.on("error", () => {});
+    if (stdin === null || stdout === null || stderr === null || stdin === undefined) {
+      throw this.#notStarted(new Error("no more processes or files can be opened"));
+    }
     this.#stdin = stdin;
     // A pipe that breaks is told by the exit of the process, and more exactly.
     for (const stream of [stdin, stdout, stderr]) stream.on("error", () => {});
@@ -70,6 +80,11 @@ class ServerProcess implements Channel {
         "too-large",
         `${this.name} does not read what it is sent: more than maxQueuedBytes (${maxQueuedBytes}) are waiting`,
       );
+    }
+    // What is sent in one turn is written in one go.
+    if (this.#stdin.writableCorked === 0) {
+      this.#stdin.cork();
+      process.nextTick(() => this.#stdin.uncork());
     }
     this.#stdin.write(`${text}\n`);
   }
@@ -119,13 +134,13 @@ class ServerProcess implements Channel {
     const { probeTimeout } = this.#settings;
     const patience = new Promise<void>((resolve) => setTimeout(resolve, 2 * probeTimeout).unref());
     await Promise.race([this.#started, patience]);
-    await new Promise<void>((resolve) => setTimeout(resolve, probeTimeout));
+    await new Promise<void>((resolve) => setTimeout(resolve, probeTimeout).unref());
   }
 
   /** A line on stdout that is no message. */
   onStray(text: string): void {
     this.#firstStray ??= this.#redacted(readable(text, 200));
-    this.#settings.onStrayOutput?.(readable(text, MAX_STDERR_LINE));
+    tell(this.#settings.onStrayOutput, readable(text, MAX_STDERR_LINE));
   }
 
   evidence(): string {
@@ -143,7 +158,7 @@ class ServerProcess implements Channel {
 
   #readStderr(stderr: Readable): void {
     const keep = (line: string) => {
-      this.#settings.onStderr?.(readable(line, MAX_STDERR_LINE));
+      tell(this.#settings.onStderr, readable(line, MAX_STDERR_LINE));
       const text = readable(line);
       if (text === "") return;
       this.#stderr.push(text);
