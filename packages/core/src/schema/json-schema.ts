@@ -26,7 +26,7 @@ export interface SchemaLimits {
   maxSchemaDepth: number;
   /** Objects in one schema document. Default 10,000. */
   maxSubschemas: number;
-  /** Characters of one `pattern`. Default 512. */
+  /** Characters of one `pattern`, or of a key of `patternProperties`. Default 512. */
   maxPatternLength: number;
 }
 
@@ -35,6 +35,8 @@ export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
   maxSubschemas: 10_000,
   maxPatternLength: 512,
 };
+
+type Engine = Ajv | Ajv2020;
 
 const OPTIONS = {
   strict: false,
@@ -46,16 +48,20 @@ const OPTIONS = {
 const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
 const DRAFT_07 = "http://json-schema.org/draft-07/schema";
 
+/** Schemas that one engine compiles: it keeps all of them for ever, so it is given up at some point. */
+const MAX_COMPILED = 256;
+
 /** The engine of a dialect, made when a schema first needs it: each costs some milliseconds to make. */
-const once = <T>(make: () => T): (() => T) => {
-  let made: T | undefined;
+const renewed = (make: () => Engine): (() => Engine) => {
+  let engine: Engine | undefined;
+  let uses = 0;
   return () => {
-    made ??= make();
-    return made;
+    if (engine === undefined || ++uses % MAX_COMPILED === 0) engine = make();
+    return engine;
   };
 };
-const ajv2020 = once(() => new Ajv2020(OPTIONS));
-const ajv07 = once(() => new Ajv(OPTIONS));
+const ajv2020 = renewed(() => new Ajv2020(OPTIONS));
+const ajv07 = renewed(() => new Ajv(OPTIONS));
 const compiled = new WeakMap<JsonSchema, Validate>();
 
 /**
@@ -69,13 +75,33 @@ export function compileSchema(schema: JsonSchema, limits: SchemaLimits = DEFAULT
   const known = compiled.get(schema);
   if (known !== undefined) return known;
   checkSchema(schema, limits);
-  const check = engineFor(schema).compile(schema);
-  const validate: Validate = (value) => (check(value) ? undefined : issuesOf(check));
+  const check = compileWith(engineFor(schema), schema);
+  const validate: Validate = (value) => {
+    try {
+      return check(value) ? undefined : issuesOf(check);
+    } catch (thrown) {
+      if (thrown instanceof RangeError) return [{ path: "", message: `cannot be checked: ${ENDLESS}` }];
+      throw thrown;
+    }
+  };
   compiled.set(schema, validate);
   return validate;
 }
 
-function engineFor(schema: JsonSchema): Ajv | Ajv2020 {
+const ENDLESS = "the schema's $ref lead round without end";
+let compilations = 0;
+
+/** Compiles a copy under a name of its own: schemas that share an `$id` do not meet, and `#` is found. */
+function compileWith(engine: Engine, schema: JsonSchema): ValidateFunction {
+  const { $schema: _, ...rest } = schema;
+  try {
+    return engine.compile({ ...rest, $id: `patchbay://schema/${compilations++}` });
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? new Error(`JSON Schema cannot be compiled: ${ENDLESS}`) : thrown;
+  }
+}
+
+function engineFor(schema: JsonSchema): Engine {
   const dialect = schema.$schema
     ?.replace(/#$/, "")
     .replace(/^https:\/\/json-schema.org\/draft-07/, "http://json-schema.org/draft-07");
@@ -106,7 +132,9 @@ function checkSchema(root: JsonSchema, limits: SchemaLimits): void {
             `JSON Schema ${key} "${value}" points outside the schema; references are not fetched`,
           );
         }
-        if (key === "pattern" && typeof value === "string" && value.length > limits.maxPatternLength) {
+        const patterns = key === "patternProperties" ? Object.keys(value ?? {}) : [];
+        if (key === "pattern" && typeof value === "string") patterns.push(value);
+        if (patterns.some((pattern) => pattern.length > limits.maxPatternLength)) {
           throw tooLarge("maxPatternLength", limits.maxPatternLength);
         }
         if (typeof value === "object" && value !== null) next.push(value);
