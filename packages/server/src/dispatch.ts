@@ -1,7 +1,7 @@
 /** Method → handler. It knows no era and no transport. */
 
 import { ErrorCode, type JsonObject, ProtocolError, type Result } from "@patchbay/core";
-import type { Catalog } from "./catalog.ts";
+import type { Catalog, Offer } from "./catalog.ts";
 import type { Exchange } from "./exchange.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt } from "./features/prompts.ts";
@@ -22,52 +22,42 @@ type Method = (
 interface Route {
   run: Method;
   /** A method that the server offers nothing for is not found (schema § MethodNotFoundError). */
-  offered: (catalog: Catalog) => boolean;
+  offer: Offer | "completions";
 }
 
-const offersTools = (catalog: Catalog) => catalog.tools.size > 0;
-const offersResources = (catalog: Catalog) => catalog.offersResources;
-const offersPrompts = (catalog: Catalog) => catalog.prompts.size > 0;
-
 const ROUTES = new Map<string, Route>([
-  ["tools/list", { run: (catalog, { cursor }) => catalog.tools.page(cursor), offered: offersTools }],
+  ["tools/list", { run: (catalog, { cursor }) => catalog.tools.page(cursor), offer: "tools" }],
   [
     "tools/call",
     {
       run: (catalog, params, exchange, report) => callTool(catalog.tools, params, exchange, report),
-      offered: offersTools,
+      offer: "tools",
     },
   ],
-  [
-    "resources/list",
-    { run: (catalog, { cursor }) => catalog.resources.page(cursor), offered: offersResources },
-  ],
+  ["resources/list", { run: (catalog, { cursor }) => catalog.resources.page(cursor), offer: "resources" }],
   [
     "resources/templates/list",
-    { run: (catalog, { cursor }) => catalog.resourceTemplates.page(cursor), offered: offersResources },
+    { run: (catalog, { cursor }) => catalog.resourceTemplates.page(cursor), offer: "resources" },
   ],
   [
     "resources/read",
     {
       run: (catalog, params, exchange) =>
         readResource(catalog.resources, catalog.resourceTemplates, params, exchange),
-      offered: offersResources,
+      offer: "resources",
     },
   ],
-  ["prompts/list", { run: (catalog, { cursor }) => catalog.prompts.page(cursor), offered: offersPrompts }],
+  ["prompts/list", { run: (catalog, { cursor }) => catalog.prompts.page(cursor), offer: "prompts" }],
   [
     "prompts/get",
-    {
-      run: (catalog, params, exchange) => getPrompt(catalog.prompts, params, exchange),
-      offered: offersPrompts,
-    },
+    { run: (catalog, params, exchange) => getPrompt(catalog.prompts, params, exchange), offer: "prompts" },
   ],
   [
     "completion/complete",
     {
       run: (catalog, params) =>
         complete(catalog.prompts, catalog.resources, catalog.resourceTemplates, params),
-      offered: (catalog) => catalog.offersCompletions,
+      offer: "completions",
     },
   ],
 ]);
@@ -85,7 +75,7 @@ export function dispatch(
   report: ReportError,
 ): Reply | Promise<Reply> {
   const route = ROUTES.get(method);
-  if (route === undefined || !route.offered(catalog)) throw methodNotFound(method);
+  if (route === undefined || !catalog.offers(route.offer)) throw methodNotFound(method);
   return route.run(catalog, params, exchange, report);
 }
 

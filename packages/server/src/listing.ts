@@ -38,17 +38,15 @@ export class ReadyPage {
 export class Listing<Entry extends Listed> {
   readonly #kind: string;
   readonly #pageSize: number;
+  readonly #onChange: () => void;
   readonly #entries = new Map<string, Entry>();
   #pages: Map<string | undefined, ReadyPage> | undefined;
 
   /** @param kind the member of the result that holds the list: `tools` */
-  constructor(kind: string, pageSize: number) {
+  constructor(kind: string, pageSize: number, onChange: () => void) {
     this.#kind = kind;
     this.#pageSize = pageSize;
-  }
-
-  get size(): number {
-    return this.#entries.size;
+    this.#onChange = onChange;
   }
 
   get(key: string): Entry | undefined {
@@ -67,7 +65,19 @@ export class Listing<Entry extends Listed> {
   add(key: string, entry: Entry): void {
     if (this.#entries.has(key)) throw new Error(`There is already an entry "${key}" among the ${this.#kind}`);
     this.#entries.set(key, entry);
+    this.#changed();
+  }
+
+  /** False when there was none of this key. */
+  remove(key: string): boolean {
+    if (!this.#entries.delete(key)) return false;
+    this.#changed();
+    return true;
+  }
+
+  #changed(): void {
     this.#pages = undefined;
+    this.#onChange();
   }
 
   /**

@@ -12,6 +12,7 @@ import type {
 } from "@patchbay/core";
 import { META } from "@patchbay/core";
 import { Catalog } from "./catalog.ts";
+import { Changes } from "./changes.ts";
 import { dispatch, type Reply } from "./dispatch.ts";
 import type { Exchange } from "./exchange.ts";
 import { type PromptDefinition, type PromptHandler, promptEntry } from "./features/prompts.ts";
@@ -33,6 +34,8 @@ export interface McpServerOptions {
   instructions?: string;
   /** Entries on one page of a list. Default 1000. */
   pageSize?: number;
+  /** What it offers even while there is none of it, because it may come at run time. */
+  offers?: readonly ("tools" | "resources" | "prompts")[];
   /** How long clients may keep lists, and for whom. Default: not at all, the same for everybody. */
   cache?: CacheHints;
   /**
@@ -69,6 +72,8 @@ export class McpServer implements ChannelServer {
   readonly serverMeta: string;
   readonly sealer: StateSealer;
   readonly resumption: ResumptionLimits;
+  /** What changes in it while it runs. */
+  readonly changes = new Changes();
   readonly #catalog: Catalog;
   readonly #onError: (error: unknown, where: string) => void;
 
@@ -82,7 +87,7 @@ export class McpServer implements ChannelServer {
     this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
     this.sealer = createStateSealer(options.stateSecrets);
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
-    this.#catalog = new Catalog(pageSize);
+    this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
   }
 
@@ -141,6 +146,31 @@ export class McpServer implements ChannelServer {
   prompt(name: string, definition: PromptDefinition, handler: PromptHandler): this {
     this.#catalog.prompts.add(name, promptEntry(name, definition, handler));
     return this;
+  }
+
+  /** Withdraws a tool; false when there was none. Clients that listen are told, as of all changes. */
+  removeTool(name: string): boolean {
+    return this.#catalog.tools.remove(name);
+  }
+
+  /** Withdraws a resource; false when there was none. */
+  removeResource(uri: string): boolean {
+    return this.#catalog.resources.remove(uri);
+  }
+
+  /** Withdraws a resource template; false when there was none. */
+  removeResourceTemplate(uriTemplate: string): boolean {
+    return this.#catalog.resourceTemplates.remove(uriTemplate);
+  }
+
+  /** Withdraws a prompt; false when there was none. */
+  removePrompt(name: string): boolean {
+    return this.#catalog.prompts.remove(name);
+  }
+
+  /** Tells the clients that subscribed to a resource that it reads differently now. */
+  resourceUpdated(uri: string): void {
+    this.changes.publish({ kind: "resource", uri });
   }
 
   /** What it can do, by what it has been given. */

@@ -1,39 +1,55 @@
-/** The methods of the legacy era: those of both, `ping`, and `logging/setLevel`. */
+/** The methods of the legacy era: those of both, and those that change a session. */
 
 import {
   ErrorCode,
   isLoggingLevel,
   LOGGING_LEVELS,
-  type LoggingLevel,
   ProtocolError,
   type RequestMessage,
+  type Result,
 } from "@patchbay/core";
-import type { Reply } from "../dispatch.ts";
-import type { Exchange } from "../exchange.ts";
+import { methodNotFound, type Reply } from "../dispatch.ts";
+import type { Call } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
+import type { SessionRecord } from "./session.ts";
+import { withSubscription } from "./subscriptions.ts";
 
-/** @param setLogLevel keeps the level in the session; may wait for its store */
+/** A session, and how what changes in it is kept; that may have to wait for its store. */
+export interface LegacySession {
+  readonly record: SessionRecord;
+  keep(change: Partial<SessionRecord>): void | Promise<void>;
+}
+
 export function legacyReply(
   server: McpServer,
-  request: RequestMessage,
-  exchange: Exchange,
-  setLogLevel: (level: LoggingLevel) => void | Promise<void>,
+  { method, params }: RequestMessage,
+  call: Call,
+  session: LegacySession,
 ): Reply | Promise<Reply> {
-  switch (request.method) {
+  switch (method) {
     case "ping":
       return {};
     case "logging/setLevel": {
-      const { level } = request.params;
+      const { level } = params;
       if (!isLoggingLevel(level)) {
         throw new ProtocolError(
           ErrorCode.InvalidParams,
           `"level" must be one of ${LOGGING_LEVELS.join(", ")}`,
         );
       }
-      const kept = setLogLevel(level);
-      return kept instanceof Promise ? kept.then(() => ({})) : {};
+      return kept(session.keep({ logLevel: level }));
+    }
+    case "resources/subscribe":
+    case "resources/unsubscribe": {
+      if (server.capabilities.resources?.subscribe !== true) throw methodNotFound(method);
+      const watched = withSubscription(session.record.watched, params, method === "resources/subscribe");
+      return kept(session.keep({ watched }));
     }
     default:
-      return server.handle(request.method, request.params, exchange);
+      return server.handle(method, params, call);
   }
+}
+
+function kept(keeping: void | Promise<void>): Result | Promise<Result> {
+  return keeping instanceof Promise ? keeping.then(() => ({})) : {};
 }

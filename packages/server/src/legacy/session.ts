@@ -23,10 +23,18 @@ export interface SessionRecord {
   revision: Revision;
   client: ClientDescription;
   logLevel: LoggingLevel;
+  /** URIs of the resources that it subscribed to. */
+  watched: readonly string[];
 }
 
 /** Until a client says what it wants to hear (server/utilities/logging § Setting Log Level). */
-export const DEFAULT_LOG_LEVEL: LoggingLevel = "info";
+const DEFAULT_LOG_LEVEL: LoggingLevel = "info";
+
+/** The session of a client that has not introduced itself, or that has none. */
+export function strangerSession(revision: Revision): SessionRecord {
+  const client = { info: undefined, capabilities: {} };
+  return { revision, client, logLevel: DEFAULT_LOG_LEVEL, watched: [] };
+}
 
 export function callerOf({ revision, client, logLevel }: SessionRecord): Caller {
   return { wire: wireOf(revision), client, logLevel };
@@ -56,6 +64,7 @@ export function initialize(
         capabilities: capabilities as ClientCapabilities,
       },
       logLevel: DEFAULT_LOG_LEVEL,
+      watched: [],
     },
     result: {
       protocolVersion: agreed,

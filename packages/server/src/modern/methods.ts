@@ -5,6 +5,7 @@ import type { Reply } from "../dispatch.ts";
 import { Call, type Caller } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
 import { Resumption } from "./resumption.ts";
+import type { Subscriptions } from "./subscriptions.ts";
 
 /** What may be answered by `input_required` (basic/patterns/mrtr § Supported Requests). */
 const RESUMABLE = new Set(["tools/call", "prompts/get", "resources/read"]);
@@ -21,9 +22,15 @@ export function modernCall(
   );
 }
 
-export function modernReply(server: McpServer, request: RequestMessage, call: Call): Reply | Promise<Reply> {
+export function modernReply(
+  server: McpServer,
+  request: RequestMessage,
+  call: Call,
+  subscriptions: Subscriptions,
+): Reply | Promise<Reply> {
   const { method, params } = request;
   if (method === "server/discover") return discover(server);
+  if (method === "subscriptions/listen") return subscriptions.listen(server, request, call);
   if (!RESUMABLE.has(method)) return server.handle(method, params, call);
   if (params.requestState !== undefined) return call.orSuspension(resumed(server, request, call));
   const reply = server.handle(method, params, call);

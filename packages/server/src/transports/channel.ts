@@ -18,15 +18,17 @@ import type { Reply } from "../dispatch.ts";
 import { Call } from "../exchange.ts";
 import { legacyReply } from "../legacy/methods.ts";
 import { ClientRequests, pushDialogue } from "../legacy/push.ts";
-import { callerOf, DEFAULT_LOG_LEVEL, initialize, type SessionRecord } from "../legacy/session.ts";
+import { callerOf, initialize, type SessionRecord, strangerSession } from "../legacy/session.ts";
+import { tellChanges } from "../legacy/subscriptions.ts";
 import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../modern/envelope.ts";
 import { modernCall, modernReply } from "../modern/methods.ts";
+import { type SubscriptionLimits, Subscriptions } from "../modern/subscriptions.ts";
 import type { McpServer } from "../server.ts";
 
 /** Requests being answered at once on one connection. */
 const DEFAULT_MAX_IN_FLIGHT = 1024;
 
-export interface ChannelOptions {
+export interface ChannelOptions extends SubscriptionLimits {
   /** Requests that may be in flight at once; one more is refused. Default 1024. */
   maxInFlight?: number;
   /** Milliseconds that a legacy client is given to answer a request of ours. Default 10 minutes. */
@@ -35,8 +37,8 @@ export interface ChannelOptions {
 
 /** A connection that is being served. */
 export interface Serving {
-  /** Resolves when no request is in flight. */
-  idle(): Promise<void>;
+  /** Ends the subscriptions that are open, and resolves when no request is in flight. */
+  finish(): Promise<void>;
 }
 
 /** Serves a connection until its channel closes; what is then in flight is cancelled. */
@@ -49,25 +51,21 @@ export function serveChannel(server: McpServer, channel: Channel, options: Chann
   return connection;
 }
 
-/** Who pings before it has introduced itself. */
-const UNKNOWN_CLIENT: SessionRecord = {
-  revision: LATEST_LEGACY,
-  client: { info: undefined, capabilities: {} },
-  logLevel: DEFAULT_LOG_LEVEL,
-};
-
 class Connection implements Serving {
   readonly #server: McpServer;
   readonly #channel: Channel;
   readonly #maxInFlight: number;
   readonly #inFlight = new Map<RequestId, Call>();
   readonly #asked: ClientRequests;
+  readonly #subscriptions: Subscriptions;
   #session: SessionRecord | undefined;
   #onIdle: (() => void)[] = [];
+  #untell: () => void = () => {};
 
   constructor(server: McpServer, channel: Channel, options: ChannelOptions) {
     const { maxInFlight = DEFAULT_MAX_IN_FLIGHT, answerTimeout } = options;
     this.#asked = new ClientRequests(answerTimeout);
+    this.#subscriptions = new Subscriptions(options);
     this.#server = server;
     this.#channel = channel;
     this.#maxInFlight = maxInFlight;
@@ -89,7 +87,8 @@ class Connection implements Serving {
     }
   }
 
-  idle(): Promise<void> {
+  finish(): Promise<void> {
+    this.#subscriptions.end();
     if (this.#inFlight.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onIdle.push(resolve));
   }
@@ -98,6 +97,7 @@ class Connection implements Serving {
     for (const call of this.#inFlight.values()) call.cancel("the connection closed");
     this.#inFlight.clear();
     this.#asked.close();
+    this.#untell();
   }
 
   #request(request: RequestMessage): void {
@@ -106,7 +106,7 @@ class Connection implements Serving {
       if (modern) {
         const caller = readEnvelope(request.params);
         const call = modernCall(this.#server, request, caller, this.#send);
-        this.#run(request, call, () => modernReply(this.#server, request, call));
+        this.#run(request, call, () => modernReply(this.#server, request, call, this.#subscriptions));
       } else if (request.method === "initialize") {
         this.#initialize(request);
       } else {
@@ -125,6 +125,7 @@ class Connection implements Serving {
     }
     const { record, result } = initialize(this.#server, request.params);
     this.#session = record;
+    this.#untell = tellChanges(this.#server, () => this.#session, this.#send);
     this.#run(request, this.#legacyCall(record), () => result);
   }
 
@@ -136,13 +137,11 @@ class Connection implements Serving {
         'No session: send "initialize" first, or name the protocol version in params._meta of each request',
       );
     }
-    const record = session ?? UNKNOWN_CLIENT;
+    // Who has not introduced itself yet may ping.
+    const record = session ?? strangerSession(LATEST_LEGACY);
     const call = this.#legacyCall(record);
-    this.#run(request, call, () =>
-      legacyReply(this.#server, request, call, (level) => {
-        record.logLevel = level;
-      }),
-    );
+    const keep = (change: Partial<SessionRecord>) => void Object.assign(record, change);
+    this.#run(request, call, () => legacyReply(this.#server, request, call, { record, keep }));
   }
 
   #legacyCall(record: SessionRecord): Call {

@@ -27,7 +27,7 @@ export function serveStdio(server: McpServer, options: StdioOptions = {}): Promi
     channel.onInputEnd = async () => {
       const grace = new AbortController();
       await Promise.race([
-        serving.idle(),
+        serving.finish(),
         setTimeout(graceMs, undefined, { signal: grace.signal }).catch(() => {}),
       ]);
       grace.abort();

@@ -22,9 +22,10 @@ import { Call, type Caller } from "../../exchange.ts";
 import { LiveSession } from "../../legacy/live-session.ts";
 import { legacyReply } from "../../legacy/methods.ts";
 import { pushDialogue } from "../../legacy/push.ts";
-import { callerOf, DEFAULT_LOG_LEVEL, initialize, type SessionRecord } from "../../legacy/session.ts";
+import { callerOf, initialize, type SessionRecord, strangerSession } from "../../legacy/session.ts";
 import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envelope.ts";
 import { modernCall, modernReply } from "../../modern/methods.ts";
+import { type SubscriptionLimits, Subscriptions } from "../../modern/subscriptions.ts";
 import type { McpServer } from "../../server.ts";
 import { memorySessions } from "../../sessions/memory.ts";
 import type { SessionStore } from "../../sessions/store.ts";
@@ -33,7 +34,7 @@ import { createGuard, type GuardOptions } from "./guard.ts";
 import { checkMirrorHeaders } from "./headers.ts";
 import { DEFAULT_MAX_BUFFERED_BYTES, Responder, sendJson } from "./responder.ts";
 
-export interface EndpointOptions extends GuardOptions {
+export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
   /** Bytes in one request's body. Default 4 MiB. */
   maxMessageBytes?: number;
   /** Bytes of a stream that may wait for its reader, which is dropped beyond. Default 4 MiB. */
@@ -62,6 +63,7 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
     options;
   const guard = createGuard(boundTo, options);
   const sessions = options.sessions === "stateless" ? undefined : (options.sessions ?? memorySessions());
+  const subscriptions = new Subscriptions(options);
   // What another POST of the same session has to find: requests in flight, and those of ours that wait.
   const live = new Map<string, LiveSession>();
 
@@ -132,7 +134,7 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
     // The client cancels by going away (streamable-http § Cancellation).
     response.on("close", () => call.cancel());
     const pending = answer(server, caller.wire, message.id, message.method, () =>
-      modernReply(server, message, call),
+      modernReply(server, message, call, subscriptions),
     );
     const finish = (settled: Answer) => {
       call.finish();
@@ -167,7 +169,10 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
       (own) => pushDialogue(own, liveSession(sessionId).asked),
     );
     const pending = answer(server, caller.wire, message.id, message.method, () =>
-      legacyReply(server, message, call, (logLevel) => sessions?.update(sessionId, { ...record, logLevel })),
+      legacyReply(server, message, call, {
+        record,
+        keep: (change) => sessions?.update(sessionId, { ...record, ...change }),
+      }),
     );
     if (pending instanceof Promise && sessionId !== "") track(sessionId, message.id, call, pending);
     const settled = await pending;
@@ -245,8 +250,7 @@ export function createEndpoint(server: McpServer, boundTo: string, options: Endp
     }
     if (sessions === undefined) {
       const revision = isRevision(version) ? version : LATEST_LEGACY;
-      const client = { info: undefined, capabilities: {} };
-      return { id: "", record: { revision, client, logLevel: DEFAULT_LOG_LEVEL } };
+      return { id: "", record: strangerSession(revision) };
     }
     if (typeof id !== "string") {
       const message = 'No session: send "initialize" first and repeat its Mcp-Session-Id header';

@@ -1,0 +1,44 @@
+/** What a legacy session is told of unasked: changed lists, and the resources that it subscribed to. */
+
+import { ErrorCode, type JsonObject, limitError, ProtocolError, writeNotification } from "@patchbay/core";
+import { notificationOf } from "../changes.ts";
+import type { McpServer } from "../server.ts";
+import type { SessionRecord } from "./session.ts";
+
+/** Resources that one session may subscribe to. */
+const MAX_WATCHED = 1000;
+
+/** The URIs of a session after `resources/subscribe` or `resources/unsubscribe` (server/resources § Subscriptions). */
+export function withSubscription(
+  watched: readonly string[],
+  { uri }: JsonObject,
+  subscribe: boolean,
+): string[] {
+  if (typeof uri !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"uri" must be a string');
+  const others = watched.filter((known) => known !== uri);
+  if (!subscribe) return others;
+  if (others.length >= MAX_WATCHED) {
+    throw limitError("maxWatched", `a session may subscribe to ${MAX_WATCHED} resources`, MAX_WATCHED);
+  }
+  return [...others, uri];
+}
+
+/**
+ * Tells a session of changes.
+ *
+ * @param session as it stands when something changes
+ * @returns ends it
+ */
+export function tellChanges(
+  server: McpServer,
+  session: () => SessionRecord | undefined,
+  send: (text: string) => void,
+): () => void {
+  return server.changes.subscribe((change) => {
+    const record = session();
+    if (record === undefined) return;
+    if (change.kind === "resource" && !record.watched.includes(change.uri)) return;
+    const { method, params } = notificationOf(change);
+    send(writeNotification(method, change.kind === "resource" ? params : undefined));
+  });
+}

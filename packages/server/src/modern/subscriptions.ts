@@ -1,0 +1,121 @@
+/** `subscriptions/listen`: a request that stays open and tells of changes (basic/patterns/subscriptions). */
+
+import {
+  ErrorCode,
+  isObject,
+  type JsonObject,
+  limitError,
+  META,
+  ProtocolError,
+  type RequestMessage,
+  type Result,
+} from "@patchbay/core";
+import { type Change, notificationOf } from "../changes.ts";
+import type { Call } from "../exchange.ts";
+import type { McpServer } from "../server.ts";
+
+/** What a client wants to be told of. */
+interface Filter {
+  toolsListChanged?: boolean;
+  promptsListChanged?: boolean;
+  resourcesListChanged?: boolean;
+  resourceSubscriptions?: string[];
+}
+
+const LISTS = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+} as const;
+
+export interface SubscriptionLimits {
+  /** Subscriptions that may be open at once on one endpoint or connection. Default 10,000. */
+  maxSubscriptions?: number;
+  /** Resources that one subscription may watch. Default 1000. */
+  maxWatched?: number;
+}
+
+/** The subscriptions that are open on one endpoint or connection. */
+export class Subscriptions {
+  readonly #maxSubscriptions: number;
+  readonly #maxWatched: number;
+  readonly #open = new Set<() => void>();
+
+  constructor({ maxSubscriptions = 10_000, maxWatched = 1000 }: SubscriptionLimits = {}) {
+    this.#maxSubscriptions = maxSubscriptions;
+    this.#maxWatched = maxWatched;
+  }
+
+  /**
+   * Answers `subscriptions/listen`: resolves when it is over, with the result that ends it gracefully.
+   *
+   * @throws ProtocolError for a filter that is none, or a limit
+   */
+  listen(server: McpServer, { id, params }: RequestMessage, call: Call): Promise<Result> {
+    const filter = agreeOn(params.notifications, server, this.#maxWatched);
+    if (this.#open.size >= this.#maxSubscriptions) {
+      const limit = this.#maxSubscriptions;
+      throw limitError(
+        "maxSubscriptions",
+        `more subscriptions are open than maxSubscriptions allows (${limit})`,
+        limit,
+      );
+    }
+    const _meta = { [META.subscriptionId]: id };
+    const watched = new Set(filter.resourceSubscriptions);
+    call.notify("notifications/subscriptions/acknowledged", { _meta, notifications: filter });
+    return new Promise((resolve) => {
+      const unsubscribe = server.changes.subscribe((change) => {
+        if (!wants(filter, watched, change)) return;
+        const { method, params: told } = notificationOf(change);
+        call.notify(method, { ...told, _meta });
+      });
+      const end = () => {
+        unsubscribe();
+        this.#open.delete(end);
+        resolve({ _meta });
+      };
+      this.#open.add(end);
+      call.signal.addEventListener("abort", end, { once: true });
+    });
+  }
+
+  /** Ends all of them gracefully. */
+  end(): void {
+    for (const end of this.#open) end();
+  }
+}
+
+/** The part of a filter that the server can honor (§ Acknowledgment). */
+function agreeOn(asked: unknown, server: McpServer, maxWatched: number): Filter {
+  if (!isObject(asked)) throw new ProtocolError(ErrorCode.InvalidParams, '"notifications" must be an object');
+  const { tools, prompts, resources } = server.capabilities;
+  const filter: Filter = {};
+  if (asked.toolsListChanged === true && tools?.listChanged) filter.toolsListChanged = true;
+  if (asked.promptsListChanged === true && prompts?.listChanged) filter.promptsListChanged = true;
+  if (asked.resourcesListChanged === true && resources?.listChanged) filter.resourcesListChanged = true;
+  const watched = watchedOf(asked);
+  if (watched.length > maxWatched) {
+    throw limitError(
+      "maxWatched",
+      `more resources are watched than maxWatched allows (${maxWatched})`,
+      maxWatched,
+    );
+  }
+  if (watched.length > 0 && resources?.subscribe) filter.resourceSubscriptions = watched;
+  return filter;
+}
+
+function watchedOf({ resourceSubscriptions = [] }: JsonObject): string[] {
+  if (Array.isArray(resourceSubscriptions) && resourceSubscriptions.every((uri) => typeof uri === "string")) {
+    return resourceSubscriptions;
+  }
+  throw new ProtocolError(
+    ErrorCode.InvalidParams,
+    '"notifications.resourceSubscriptions" must be a list of URIs',
+  );
+}
+
+function wants(filter: Filter, watched: Set<string>, change: Change): boolean {
+  return change.kind === "resource" ? watched.has(change.uri) : filter[LISTS[change.kind]] === true;
+}
