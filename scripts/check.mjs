@@ -12,24 +12,24 @@ try {
   console.error("The checks need the development dependencies: run `npm ci`, then `npm run check` again.");
   process.exit(1);
 }
-const { listFiles } = await import("./checks/sources.mjs");
+const { readSources } = await import("./checks/sources.mjs");
 const { checkArrows } = await import("./checks/arrows.mjs");
 const { checkLength, checkNames, checkOpening } = await import("./checks/tidiness.mjs");
 const { checkStyle, checkTypes, checkUnused } = await import("./checks/tools.mjs");
 const { checkPrivatePlaces } = await import("./checks/private-places.mjs");
 
-const files = listFiles(ROOT);
-const length = checkLength(ROOT, files);
+const sources = readSources(ROOT);
+const length = checkLength(sources);
 
 report("types", checkTypes(ROOT, "-b"));
 report("types of the tests", checkTypes(ROOT, "-p", "tsconfig.test.json"));
 report("style (biome)", checkStyle(ROOT));
 report("unused code (knip)", checkUnused(ROOT));
-report("arrows go down", checkArrows(ROOT, files));
+report("arrows go down", checkArrows(sources));
 report("file length", length.problems, length.warnings);
-report("first sentence of a file", checkOpening(ROOT, files));
-report("names", checkNames(ROOT, files));
-report("no private places", checkPrivatePlaces(ROOT, files));
+report("first sentence of a file", checkOpening(sources));
+report("names", checkNames(sources));
+report("no private places", checkPrivatePlaces(ROOT, sources));
 process.exit(tally.close());
 
 /** Says how a check went: one line, then what was found. */

@@ -15,7 +15,14 @@ export async function node24() {
   const binary = join(folder, "node_modules", name, "bin", windows ? "node.exe" : "node");
   if (existsSync(binary)) return binary;
   mkdirSync(folder, { recursive: true });
-  const options = ["--no-save", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+  const options = [
+    "--no-save",
+    "--no-package-lock",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
   await runNpm(["install", "--prefix", folder, ...options, `${name}@${VERSION}`], { cwd: folder });
   return existsSync(binary) ? binary : undefined;
 }

@@ -1,9 +1,8 @@
 /** Checks that imports go down only: between packages as the design says, and inside a package without a cycle. */
 
-import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join, posix } from "node:path";
-import { isCode, readModule } from "./sources.mjs";
+import { posix } from "node:path";
+import { codeOf, isCode, readModule } from "./sources.mjs";
 
 /** What each package may import. A new package gets its place here. */
 const BELOW = {
@@ -16,9 +15,9 @@ const BELOW = {
 };
 
 /** Gives the violations, each as `file:line: what; what to do`. */
-export function checkArrows(root, files) {
+export function checkArrows(sources) {
   const problems = [];
-  const packages = packagesIn(root, files);
+  const packages = packagesIn(sources);
   for (const { folder, name, manifest, file } of packages.values()) {
     if (BELOW[folder] === undefined) {
       problems.push(`${file}:1: no layer is known for this package; name it in scripts/checks/arrows.mjs`);
@@ -33,13 +32,13 @@ export function checkArrows(root, files) {
 
   /** file → the files of its package that it imports */
   const graph = new Map();
-  for (const file of files.filter(isCode)) {
+  for (const [file, text] of codeOf(sources)) {
     const tell = (line, what) => problems.push(`${file}:${line}: ${what}`);
     const place = placeOf(file);
     const own = place && [...packages.values()].find(({ folder }) => folder === place.folder);
     const edges = [];
     graph.set(file, edges);
-    for (const { from, line, typeOnly, lazy } of readModule(root, file).imports) {
+    for (const { from, line, typeOnly, lazy } of readModule(file, text).imports) {
       if (from.startsWith(".")) {
         const target = posix.normalize(posix.join(posix.dirname(file), from));
         const targetPlace = placeOf(target);
@@ -79,12 +78,12 @@ export function checkArrows(root, files) {
   return problems;
 }
 
-function packagesIn(root, files) {
+function packagesIn(sources) {
   const packages = new Map();
-  for (const file of files) {
+  for (const [file, text] of sources) {
     const folder = /^packages\/([^/]+)\/package\.json$/.exec(file)?.[1];
     if (folder === undefined) continue;
-    const manifest = JSON.parse(readFileSync(join(root, file), "utf8"));
+    const manifest = JSON.parse(text);
     packages.set(manifest.name, { folder, name: manifest.name, manifest, file });
   }
   return packages;

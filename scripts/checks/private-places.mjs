@@ -1,8 +1,6 @@
 /** Checks that no committed file holds a path of one machine, or the host of a package registry. */
 
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
 
 const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
@@ -17,25 +15,23 @@ const REGISTRY_HOST =
   /https?:\/\/(?!registry\.modelcontextprotocol\.io)[^/\s"'`]*(?:registry|npmmirror|artifactory|nexus|verdaccio|pypi)[^/\s"'`]*/;
 const RESOLVED = /"resolved":\s*"https?:/;
 
-export function checkPrivatePlaces(root, files) {
+export function checkPrivatePlaces(root, sources) {
   const paths = machinePaths(root);
   const problems = [];
-  for (const file of files) {
-    readFileSync(join(root, file), "utf8")
-      .split("\n")
-      .forEach((line, index) => {
-        const at = `${file}:${index + 1}`;
-        const path = paths.exec(line)?.[0];
-        if (path) problems.push(`${at}: "${path}" is a path of one machine; write it relative`);
-        if (RESOLVED.test(line)) {
-          problems.push(
-            `${at}: the lockfile names a host; npm config set omit-lockfile-registry-resolved true`,
-          );
-        } else {
-          const host = REGISTRY_HOST.exec(line)?.[0];
-          if (host) problems.push(`${at}: "${host}" is a package registry; leave its address out`);
-        }
-      });
+  for (const [file, text] of sources) {
+    text.split("\n").forEach((line, index) => {
+      const at = `${file}:${index + 1}`;
+      const path = paths.exec(line)?.[0];
+      if (path) problems.push(`${at}: "${path}" is a path of one machine; write it relative`);
+      if (RESOLVED.test(line)) {
+        problems.push(
+          `${at}: the lockfile names a host; npm config set omit-lockfile-registry-resolved true`,
+        );
+      } else {
+        const host = REGISTRY_HOST.exec(line)?.[0];
+        if (host) problems.push(`${at}: "${host}" is a package registry; leave its address out`);
+      }
+    });
   }
   return problems;
 }

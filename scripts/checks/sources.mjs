@@ -5,20 +5,25 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync } from "oxc-parser";
 
-/** Paths from the root, with `/`: committed files, and new ones that are not ignored. */
-export function listFiles(root) {
+/** Path from the root, with `/` → text: of committed files, and of new ones that are not ignored. */
+export function readSources(root) {
   const options = ["--cached", "--others", "--exclude-standard", "-z"];
   const listed = execFileSync("git", ["ls-files", ...options], { cwd: root, encoding: "utf8" });
-  return [...new Set(listed.split("\0"))].filter((file) => file !== "" && isText(root, file)).sort();
+  const sources = new Map();
+  for (const file of listed.split("\0").filter(Boolean).sort()) {
+    try {
+      const bytes = readFileSync(join(root, file));
+      if (!bytes.subarray(0, 8_000).includes(0)) sources.set(file, bytes.toString());
+    } catch {
+      // Git still lists what was removed.
+    }
+  }
+  return sources;
 }
 
-/** True for a file that exists and is text: git tells what was removed, too. */
-function isText(root, file) {
-  try {
-    return !readFileSync(join(root, file)).subarray(0, 8_000).includes(0);
-  } catch {
-    return false;
-  }
+/** The code among the sources, as `[file, text]`. */
+export function codeOf(sources) {
+  return [...sources].filter(([file]) => isCode(file));
 }
 
 export function isCode(file) {
@@ -29,8 +34,7 @@ export function isCode(file) {
  * @returns {{ imports: { from: string, line: number, typeOnly: boolean }[],
  *   exports: { name: string, line: number }[] }}
  */
-export function readModule(root, file) {
-  const text = readFileSync(join(root, file), "utf8");
+export function readModule(file, text) {
   const { module } = parseSync(file, text);
   const lineAt = (offset) => text.slice(0, offset).split("\n").length;
   const imports = [];

@@ -1,8 +1,6 @@
 /** Checks what a reader meets first: how long a file is, how it opens, and what things are called. */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { isCode, readModule } from "./sources.mjs";
+import { codeOf, readModule } from "./sources.mjs";
 
 const MAX_LINES = 500;
 const MANY_LINES = 300;
@@ -12,11 +10,11 @@ const EMPTY_WORDS = ["util", "utils", "helper", "helpers", "manager", "misc"];
 const EMPTY_FILES = [...EMPTY_WORDS, "common", "shared"];
 
 /** A file is one thing: past 500 lines it is two; past 300 it is worth a look. */
-export function checkLength(root, files) {
+export function checkLength(sources) {
   const problems = [];
   const warnings = [];
-  for (const file of files.filter(isCode)) {
-    const lines = read(root, file).split("\n").length - 1;
+  for (const [file, text] of codeOf(sources)) {
+    const lines = text.split("\n").length - 1;
     if (lines > MAX_LINES) problems.push(`${file}:${MAX_LINES}: ${lines} lines; make it two files`);
     else if (lines > MANY_LINES) warnings.push(`${file}:${MANY_LINES}: ${lines} lines; is it one thing?`);
   }
@@ -24,13 +22,11 @@ export function checkLength(root, files) {
 }
 
 /** The first lines of a source file say in a sentence what it is. */
-export function checkOpening(root, files) {
-  return files
-    .filter(
-      (file) => isCode(file) && /^(packages\/[^/]+\/src|scripts|bench|docs|examples|interop)\//.test(file),
-    )
-    .filter((file) => !opensWithSentence(read(root, file)))
-    .map((file) => `${file}:1: begin with a sentence that says what this file is: /** … */`);
+export function checkOpening(sources) {
+  return codeOf(sources)
+    .filter(([file]) => /^(packages\/[^/]+\/src|scripts|bench|docs|examples|interop)\//.test(file))
+    .filter(([, text]) => !opensWithSentence(text))
+    .map(([file]) => `${file}:1: begin with a sentence that says what this file is: /** … */`);
 }
 
 function opensWithSentence(text) {
@@ -39,12 +35,12 @@ function opensWithSentence(text) {
 }
 
 /** No file, folder or exported name holds an empty word. */
-export function checkNames(root, files) {
+export function checkNames(sources) {
   const problems = [];
-  for (const file of files.filter(isCode)) {
+  for (const [file, text] of codeOf(sources)) {
     const named = emptyWord(file, EMPTY_FILES);
     if (named) problems.push(`${file}:1: "${named}" in the path says nothing; name what it is`);
-    for (const { name, line } of readModule(root, file).exports) {
+    for (const { name, line } of readModule(file, text).exports) {
       const word = emptyWord(name, EMPTY_WORDS);
       if (word) problems.push(`${file}:${line}: "${word}" in ${name} says nothing; name what it is`);
     }
@@ -55,8 +51,4 @@ export function checkNames(root, files) {
 function emptyWord(name, empty) {
   const words = name.replace(/([a-z\d])([A-Z])/g, "$1 $2").split(/[^A-Za-z\d]+/);
   return words.find((word) => empty.includes(word.toLowerCase()));
-}
-
-function read(root, file) {
-  return readFileSync(join(root, file), "utf8");
 }

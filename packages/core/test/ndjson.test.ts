@@ -59,7 +59,10 @@ describe("cutting a stream into lines", () => {
 
   test("what has no newline yet waits for it", () => {
     const lines: string[] = [];
-    const reader = new LineReader((line) => lines.push(line), expect.unreachable);
+    const reader = new LineReader(
+      (line) => lines.push(line),
+      () => expect.unreachable(),
+    );
     reader.push('{"half":');
     expect(lines).toEqual([]);
     reader.push("1}\n");
