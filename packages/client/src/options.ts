@@ -55,6 +55,8 @@ export interface ConnectOptions {
   maxMessageBytes?: number;
   /** Bytes that may wait for a server process to read them. Default 64 MiB. */
   maxQueuedBytes?: number;
+  /** Lines on a server process's stdout, one after another, that are no MCP message. Default 1,000. */
+  maxStrayLines?: number;
   /** Pages of one list. Default 1,000. */
   maxPages?: number;
   /** HTTP connections at a time. Default 256. */
@@ -76,6 +78,7 @@ const DEFAULTS: Settings = {
   closeTimeout: 2_000,
   maxMessageBytes: 16 * 1024 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,
+  maxStrayLines: 1_000,
   maxPages: 1_000,
   maxConnections: 256,
 };

@@ -189,6 +189,22 @@ describe("a legacy server", () => {
     expect(told(hits).filter((method) => method === "tools/call")).toHaveLength(6);
   });
 
+  test("that will not open another session is asked again by the next call", async () => {
+    let up = true;
+    let forgetful = false;
+    const { url } = await serving((hit) => {
+      if (hit.message.method === "initialize" && !up) hit.response.writeHead(503).end();
+      else if (initialized(hit, forgetful ? "s-2" : "s-1")) return;
+      else if (forgetful && hit.headers["mcp-session-id"] === "s-1") hit.response.writeHead(404).end();
+      else result(hit, TEXT);
+    });
+    const client = await connected(url);
+    [forgetful, up] = [true, false];
+    await expect(client.callTool("a")).rejects.toMatchObject({ status: 503 });
+    up = true;
+    expect(await client.callTool("a")).toEqual(TEXT);
+  });
+
   test("that forgets each session at once is not asked for ever", async () => {
     const { url, hits } = await serving((hit) => initialized(hit, "s") || hit.response.writeHead(404).end());
     const client = await connected(url);
@@ -329,6 +345,14 @@ describe("a URL that does not work gets an error that says how", () => {
   test("no URL, or not of HTTP", async () => {
     await expect(connect("weather")).rejects.toThrow('"weather" is not a URL');
     await expect(connect("ftp://a/b")).rejects.toThrow("starts with http:// or https://, not ftp:");
+  });
+
+  test("a header that cannot be one", async () => {
+    const url = "http://127.0.0.1/mcp";
+    await expect(connect({ url, headers: { "bad name": "x" } })).rejects.toThrow(
+      '"bad name" is not a name for a header',
+    );
+    await expect(connect({ url, headers: { token: "s3cr3t\n" } })).rejects.toThrow(/"token"(?!.*s3cr3t)/);
   });
 
   test("no error shows a query or a password", async () => {

@@ -128,6 +128,14 @@ describe("a server that does not work gets an error that says how", () => {
     expect(error.message).toContain("It wrote to stdout what is no MCP message: Welcome to my program!");
   });
 
+  test("it prints to stdout and does not stop", async () => {
+    const error = await failure(fixture("broken.mjs", "babbles"), { maxStrayLines: 100 });
+    expect(error).toMatchObject({
+      reason: "not-mcp",
+      message: expect.stringContaining("more than maxStrayLines (100) that are no MCP messages"),
+    });
+  });
+
   test("it floods stdout without a newline", async () => {
     const error = await failure(fixture("broken.mjs", "floods"), { maxMessageBytes: 100_000 });
     expect(error).toMatchObject({
@@ -147,9 +155,11 @@ describe("a server that does not work gets an error that says how", () => {
 describe("while it runs", () => {
   test("a stray line on stdout is reported and passed over", async () => {
     const stray: string[] = [];
-    const client = await connected(fixture("modern.mjs"), { onStrayOutput: (line) => stray.push(line) });
+    const onStrayOutput = (line: string) => stray.push(line);
+    const client = await connected(fixture("modern.mjs"), { onStrayOutput, maxStrayLines: 1 });
     expect(await textOf(client, "chatter")).toBe("said");
-    expect(stray).toEqual(["just saying"]);
+    expect(await textOf(client, "chatter")).toBe("said");
+    expect(stray).toEqual(["just saying", "just saying"]);
   });
 
   test("its stderr is told line by line", async () => {

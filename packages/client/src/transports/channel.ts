@@ -9,10 +9,8 @@ export interface ChannelKind {
   serverName: string;
   probeExpired: () => Promise<void>;
   evidence: () => string;
-  /** Is told a line that is no message, or no message to us. */
+  /** Is told what came in and is no message. */
   onStray: (text: string) => void;
-  /** A message has come in: the server is one. */
-  onFirstMessage: () => void;
 }
 
 /** Makes a transport of a channel. */
@@ -23,17 +21,10 @@ export function channelTransport(channel: Channel, kind: ChannelKind): Transport
     evidence: kind.evidence,
 
     listen(receiver: Receiver) {
-      let heard = false;
       channel.listen(
         (text) => {
           const message = parseMessage(text);
-          const taken = receiver.onMessage(message);
-          if (message.kind === "invalid") {
-            if (!taken) kind.onStray(text);
-          } else if (!heard) {
-            heard = true;
-            kind.onFirstMessage();
-          }
+          if (!receiver.onMessage(message) && message.kind === "invalid") kind.onStray(text);
         },
         (cause) => receiver.onClose(cause),
       );

@@ -3,7 +3,14 @@
 /** These say what the message is; a caller's own would contradict it. */
 const OURS = /^(?:accept|content-type|content-length|host|connection|transfer-encoding|mcp-.*)$/;
 
-/** The headers that all requests share, as undici takes them: name, value, name, value. */
+const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * The headers that all requests share, as undici takes them: name, value, name, value.
+ *
+ * @throws TypeError when a header cannot be one; its value is not shown
+ */
 export function baseHeaders(
   declared: Readonly<Record<string, string>>,
   username: string,
@@ -15,6 +22,10 @@ export function baseHeaders(
     headers.set("authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
   }
   for (const [name, value] of Object.entries(declared)) {
+    if (!NAME.test(name))
+      throw new TypeError(`${JSON.stringify(name.slice(0, 100))} is not a name for a header`);
+    if (!VALUE.test(value))
+      throw new TypeError(`The value of the header "${name}" has characters that no header may have`);
     const key = name.toLowerCase();
     if (!OURS.test(key)) headers.set(key, value);
   }

@@ -200,7 +200,6 @@ export class HttpTransport implements Transport {
   #renew(sent: Sent, lost: string): void {
     sent.renewed = true;
     if (this.#session === lost && this.#renewal === undefined && this.renewSession !== undefined) {
-      this.#session = undefined;
       this.#renewal = this.renewSession().finally(() => {
         this.#renewal = undefined;
       });

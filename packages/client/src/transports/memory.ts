@@ -14,6 +14,5 @@ export function memoryTransport(server: ChannelServer, settings: Settings): Tran
     probeExpired: () => new Promise((resolve) => setTimeout(resolve, settings.probeTimeout).unref()),
     evidence: () => "",
     onStray: () => {},
-    onFirstMessage: () => {},
   });
 }

@@ -29,7 +29,6 @@ export function stdioTransport(target: Command, settings: Settings): Transport {
     probeExpired: () => server.probeExpired(),
     evidence: () => server.evidence(),
     onStray: (text) => server.onStray(text),
-    onFirstMessage: () => {},
   });
 }
 
@@ -42,6 +41,8 @@ class ServerProcess implements Channel {
   readonly #stderr: string[] = [];
   readonly #secrets: string[];
   #firstStray: string | undefined;
+  /** One after another, up to now. */
+  #strayLines = 0;
   #onClose: ((cause?: Error) => void) | undefined;
   #closing: Promise<void> | undefined;
   readonly #started: Promise<void>;
@@ -93,11 +94,14 @@ class ServerProcess implements Channel {
     this.#onClose = onClose;
     const child = this.#child;
     const stdout = child.stdout as Readable;
-    const lines = new LineReader(
-      onMessage,
-      () => this.#lose(this.#tooLarge()),
-      this.#settings.maxMessageBytes,
-    );
+    const onLine = (line: string) => {
+      // What is left of a chunk when the connection has ended is nobody's.
+      if (this.#onClose === undefined) return;
+      const strayBefore = this.#strayLines;
+      onMessage(line);
+      if (this.#strayLines === strayBefore) this.#strayLines = 0;
+    };
+    const lines = new LineReader(onLine, () => this.#lose(this.#tooLarge()), this.#settings.maxMessageBytes);
     stdout.setEncoding("utf8");
     stdout.on("data", (text: string) => lines.push(text));
     stdout.on("end", () => lines.end());
@@ -141,6 +145,7 @@ class ServerProcess implements Channel {
   onStray(text: string): void {
     this.#firstStray ??= this.#redacted(readable(text, 200));
     tell(this.#settings.onStrayOutput, readable(text, MAX_STDERR_LINE));
+    if (++this.#strayLines > this.#settings.maxStrayLines) this.#lose(this.#notMcp());
   }
 
   evidence(): string {
@@ -178,6 +183,7 @@ class ServerProcess implements Channel {
   #lose(cause: ConnectionError): void {
     const onClose = this.#onClose;
     this.#onClose = undefined;
+    this.#child.stdout?.destroy();
     onClose?.(cause);
   }
 
@@ -205,6 +211,14 @@ class ServerProcess implements Channel {
     return new ConnectionError(
       "too-large",
       this.#told(`${this.name} wrote a line longer than maxMessageBytes allows (${maxMessageBytes})`),
+    );
+  }
+
+  #notMcp(): ConnectionError {
+    const limit = `maxStrayLines (${this.#settings.maxStrayLines})`;
+    return new ConnectionError(
+      "not-mcp",
+      this.#told(`${this.name} writes more than ${limit} that are no MCP messages`),
     );
   }
 
