@@ -36,14 +36,19 @@ export async function withServer<T>(
 /** Milliseconds that a request may take in all, however much progress it reports. */
 const MAX_TIMEOUT = 600_000;
 
+/** Milliseconds after which the user is told what is waited for. */
+const PATIENCE = 3_000;
+
 /** Connects; the caller closes. */
 export async function open(target: Target, options: ServerOptions, context: Context): Promise<Connection> {
   const { output, signal } = context;
   const timeout = options.timeout ?? target.timeout;
+  const patience = setTimeout(() => output.progress(`${target.name} has not answered yet …`), PATIENCE);
   try {
     const client = await connect(target.to, {
       clientInfo: { name: "patchbay", version: VERSION },
       signal,
+      connectTimeout: options.timeout,
       timeout,
       maxTimeout: timeout === undefined ? undefined : Math.max(timeout, MAX_TIMEOUT),
       logLevel: output.verbose ? "debug" : "warning",
@@ -56,6 +61,9 @@ export async function open(target: Target, options: ServerOptions, context: Cont
     return { client, target, request: { signal } };
   } catch (thrown) {
     if (signal.aborted || thrown instanceof Failure) throw thrown;
-    throw unreachable(`${target.name}: ${toFailure(thrown).message}`);
+    const { message } = toFailure(thrown);
+    throw unreachable(message.includes(target.name) ? message : `${target.name}: ${message}`);
+  } finally {
+    clearTimeout(patience);
   }
 }

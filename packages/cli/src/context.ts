@@ -13,6 +13,6 @@ export interface Context {
 /** The options that every command with a server takes. */
 export interface ServerOptions {
   config?: string;
-  /** Milliseconds for one request. */
+  /** Milliseconds to connect in, and for each request. */
   timeout?: number;
 }

@@ -74,7 +74,7 @@ export class Output {
       process.stderr.write(`${line}\n`);
       return;
     }
-    const width = Math.max(20, (process.stderr.columns ?? 80) - 1);
+    const width = Math.max(20, (process.stderr.columns || 80) - 1);
     process.stderr.write(`\r\u001B[K${this.errorColors.dim(line.slice(0, width))}`);
     this.#progressShown = true;
   }

@@ -74,7 +74,9 @@ ${EXIT_CODES}`,
     command
       .option("--config <file>", "read this configuration instead of mcp.json")
       .addOption(
-        new Option("--timeout <ms>", "milliseconds that a request may take").argParser(milliseconds),
+        new Option("--timeout <ms>", "milliseconds to connect in, and that each request may take").argParser(
+          milliseconds,
+        ),
       );
   const agent = (command: Command): Command =>
     client(command).option("-s, --server <target>", "a server to use; may be repeated", collect);

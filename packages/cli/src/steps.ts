@@ -28,10 +28,14 @@ export class Steps {
   #model: string | undefined;
   #said = "";
 
-  /** @param speaker what stands before each thing that is said */
-  constructor(output: Output, speaker = "") {
+  /**
+   * @param speaker what stands before each thing that is said
+   * @param model the model that has been named already
+   */
+  constructor(output: Output, { speaker = "", model }: { speaker?: string; model?: string } = {}) {
     this.#output = output;
     this.#speaker = speaker;
+    this.#model = model;
     this.#streams = process.stdout.isTTY === true && !output.json;
   }
 

@@ -1,10 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own variables
 /** Each command that looks at a server or calls it, as a process, against a real server in another. */
 
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { AFTER, begin, emptyFolder, FIXTURE, isAlive, type Run, run } from "./patchbay.ts";
+import { rmSync } from "node:fs";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { AFTER, begin, emptyFolder, FIXTURE, run } from "./patchbay.ts";
 
 // Each test starts several processes; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -93,21 +92,19 @@ describe("wrong usage: exit 2, with the nearest name", () => {
 });
 
 describe("no connection: exit 3", () => {
-  it.each<[string, string[]]>([
-    ["nobody listens", ["tools", "http://127.0.0.1:9/mcp"]],
-    ["no such program", ["tools", "--", "no-such-program-anywhere"]],
-    [
-      "a program that ends",
-      ["tools", "--", process.execPath, "-e", "console.error('my last words'); process.exit(7)"],
-    ],
-  ])("%s", async (_, words) => {
-    const { code, stdout, stderr } = await patchbay(...words);
+  const script = (code: string) => ["--", process.execPath, "-e", code];
+  it.each<[string, string[], RegExp]>([
+    ["nobody listens", ["http://127.0.0.1:9/mcp"], /127\.0\.0\.1:9.*nothing listens/],
+    ["no such program", ["--", "no-such-program-anywhere"], /"no-such-program-anywhere"/],
+    ["it ends", script("console.error('my last words'); process.exit(7)"), /code 7[\s\S]*my last words/],
+    ["it never answers", ["--timeout", "500", ...script("setInterval(() => {}, 1e6)")], /500 ms/],
+  ])("%s", async (_, target, message) => {
+    const { code, stdout, stderr } = await patchbay("tools", ...target);
     expect([code, stdout]).toEqual([3, ""]);
     expect(stderr).toMatch(/^error: /);
+    expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/\n\s+at /);
-    if (words.length > 3) expect(stderr).toMatch(/my last words/);
-    const [before, after] = words[1] === "--" ? [["tools"], words.slice(1)] : [words, []];
-    const json = await patchbay(...before, "--json", ...after);
+    const json = await patchbay("tools", "--json", ...target);
     expect(json.code).toBe(3);
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { kind: "connection" } });
   });
@@ -232,114 +229,14 @@ describe("read and get", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { kind: "failed", code: expect.any(Number) } });
   });
 
+  it("say when there is nothing to read", async () => {
+    const { code, stderr } = await patchbay("read", "calculator", "demo://text");
+    expect([code, stderr]).toEqual([1, "error: calculator offers no resources.\n"]);
+  });
+
   it("get a prompt, filled in", async () => {
     expect((await patchbay("get", "greet", "name=Ada", ...AFTER)).stdout).toBe("user: Greet Ada.\n");
     const json = await patchbay("get", "greet", "name=Ada", "--json", ...AFTER);
     expect(JSON.parse(json.stdout).messages).toHaveLength(1);
-  });
-});
-
-describe("the configuration", () => {
-  const configure = (mcpServers: object, file = "mcp.json") =>
-    writeFileSync(join(cwd, file), JSON.stringify({ mcpServers }));
-
-  it("names servers, with variables of the environment and of .env", async () => {
-    configure({ own: { command: process.execPath, args: ["${WHERE}"], env: { SECRET: "${TOKEN:-none}" } } });
-    writeFileSync(join(cwd, ".env"), "TOKEN=from-file\nWHERE=/wrong\n");
-    const words = ["call", "own", "environment", "name=SECRET"];
-    expect(await run(words, { cwd, env: { WHERE: FIXTURE } })).toMatchObject({
-      code: 0,
-      stdout: "from-file\n",
-    });
-  });
-
-  it("names an unset variable: exit 2", async () => {
-    configure({ own: { command: "node", env: { KEY: "${PATCHBAY_UNSET}" } } });
-    const { code, stderr } = await patchbay("tools", "own");
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/mcp\.json: mcpServers\.own\.env\.KEY: .*PATCHBAY_UNSET is not set/);
-  });
-
-  it("says what is wrong in it, and warns of what is odd", async () => {
-    configure({ own: { comand: "node" } });
-    expect(await patchbay("tools", "own")).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/"comand"/),
-    });
-    configure({ own: { command: process.execPath, args: [FIXTURE], timout: 5 } }, "other.json");
-    const { code, stderr } = await patchbay("call", "own", "echo", "text=x", "--config", "other.json");
-    expect([code, stderr]).toEqual([
-      0,
-      'warning: other.json: mcpServers.own.timout is unknown and ignored; did you mean "timeout"?\n',
-    ]);
-  });
-});
-
-describe("serve", () => {
-  let served: Run;
-  let url: string;
-  beforeAll(async () => {
-    const folder = emptyFolder();
-    folders.push(folder);
-    served = begin(["serve", FIXTURE, "--http", "0"], { cwd: folder });
-    url = (await served.said("stderr", /served at (http:\/\/127\.0\.0\.1:\d+\/mcp)/))[1] as string;
-  });
-  afterAll(async () => {
-    served.child.kill("SIGTERM");
-    expect(await served.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
-  });
-
-  it("a module over HTTP, to any command", async () => {
-    expect(await patchbay("call", url, "echo", "text=hi")).toMatchObject({ code: 0, stdout: "hi\n" });
-  });
-
-  it("says when the port is taken", async () => {
-    const { code, stderr } = await patchbay("serve", "calculator", "--http", new URL(url).port);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/Port \d+ is taken/);
-  });
-
-  it("tells its URL as JSON, at a path of one's own, and stops on SIGINT", async () => {
-    const { child, said, ended } = begin(["serve", "calculator", "--http", "0", "--path", "/x", "--json"], {
-      cwd,
-    });
-    const [, text] = await said("stdout", /^(.*)\n/);
-    expect(new URL(JSON.parse(text as string).url).pathname).toBe("/x");
-    child.kill("SIGINT");
-    expect(await ended).toMatchObject({ code: 0, signal: null });
-  });
-
-  it("over stdio until the client hangs up", async () => {
-    const { code, stdout } = await run(["serve", "calculator"], { cwd, input: "not JSON\n" });
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: "2.0", error: { code: -32700 } });
-  });
-
-  it("says what a module lacks", async () => {
-    writeFileSync(join(cwd, "empty.mjs"), "export const nothing = 1;");
-    const { code, stderr } = await patchbay("serve", "./empty.mjs");
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/exports no McpServer/)]);
-  });
-});
-
-describe("ends in order", () => {
-  it.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)("on %s: the call is cancelled and the server's process is gone", async (signal, expected) => {
-    const { child, said, ended } = begin(["call", "hang", "--json", ...AFTER], { cwd });
-    const [, pid] = await said("stderr", /pid (\d+)/);
-    expect(isAlive(Number(pid))).toBe(true);
-    child.kill(signal);
-    const { code, stdout } = await ended;
-    expect(code).toBe(expected);
-    expect(JSON.parse(stdout)).toMatchObject({ error: { kind: "interrupted" } });
-    expect(isAlive(Number(pid))).toBe(false);
-  });
-
-  it("is quiet when the reader has seen enough", async () => {
-    const { child, ended } = begin(["call", "many", ...AFTER], { cwd });
-    child.stdout.once("data", () => child.stdout.destroy());
-    expect(await ended).toMatchObject({ code: 0, stderr: "" });
   });
 });

@@ -1,7 +1,7 @@
 /** `chat`: questions and answers in one context, until `exit`. */
 
 import { createInterface } from "node:readline";
-import type { Conversation } from "@patchbay/host";
+import type { Conversation, Host } from "@patchbay/host";
 import { type AgentOptions, openAgent } from "../agent.ts";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
@@ -12,14 +12,14 @@ export async function chat(options: AgentOptions, context: Context): Promise<voi
   const { host, servers } = await openAgent(options, context);
   try {
     output.note(`${host.model.label}, with the tools of ${servers.join(", ")}. exit, quit or Ctrl-D ends.`);
-    await converse(host.conversation(), context);
+    await converse(host, context);
     signal.throwIfAborted();
   } finally {
     await host.close();
   }
 }
 
-async function converse(conversation: Conversation, { output, signal }: Context): Promise<void> {
+async function converse(host: Host, { output, signal }: Context): Promise<void> {
   const { cyan, green } = output.colors;
   const interactive = process.stdin.isTTY === true;
   const lines = createInterface({
@@ -33,11 +33,14 @@ async function converse(conversation: Conversation, { output, signal }: Context)
   const close = () => lines.close();
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
-  const steps = new Steps(output, `${green("assistant >")} `);
+  const conversation = host.conversation();
+  const steps = new Steps(output, { speaker: `${green("assistant >")} `, model: host.model.label });
+  let left = false;
   if (interactive) lines.prompt();
   for await (const line of lines) {
     const question = line.trim();
-    if (signal.aborted || question === "exit" || question === "quit") break;
+    left = question === "exit" || question === "quit";
+    if (signal.aborted || left) break;
     if (question !== "") {
       if (!interactive && !output.json) output.styled(`${cyan("user >")} ${question}`);
       await turn(conversation, question, steps, { output, signal });
@@ -46,6 +49,8 @@ async function converse(conversation: Conversation, { output, signal }: Context)
   }
   signal.removeEventListener("abort", close);
   lines.close();
+  // Ctrl-C and Ctrl-D leave the cursor behind the prompt.
+  if (interactive && !left) output.styled("");
 }
 
 /** One question. What goes wrong is told, and the next may be asked. */
