@@ -20,7 +20,7 @@ const BUSY_ENOUGH = 0.85;
 function cellsOf(rows) {
   return rows.map((row) => {
     const revision = row.revision ?? "";
-    if (row.missing) return [row.title, revision, "–", "", "", "", "", "", ""];
+    if (row.missing) return [row.title, revision, "–", ...Array(COLUMNS.length - 3).fill("")];
     return [
       row.title,
       revision,
