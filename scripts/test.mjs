@@ -3,7 +3,7 @@
  * types, runs every test (or the files whose path holds one of the words). Plain Node, no dependency.
  */
 
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { install } from "./install.mjs";
 import { leftovers, markOf } from "./leftovers.mjs";
@@ -15,9 +15,11 @@ const onNode24 = process.argv.includes("--node24");
 const words = process.argv.slice(2).filter((word) => word !== "--node24");
 const inCI = Boolean(process.env.CI);
 const tally = new Tally();
+let testsRun = 0;
 const mark = markOf(process.pid);
 
 await test();
+if (testsRun === 0) tally.fail(words.length > 0 ? `no test matches: ${words.join(" ")}` : "no test was run");
 process.exit(tally.close());
 
 async function test() {
@@ -43,9 +45,18 @@ async function test() {
   tally.begin(`Tests, on Node ${onNode24 ? 24 : process.versions.node}`);
   await runVitest("packages", node);
 
-  if (existsSync(join(ROOT, "interop", "package.json"))) await interop(tsc, node);
+  if (interopIsAsked()) await interop(tsc, node);
 
   for (const left of leftovers(mark)) tally.fail(`a process was left behind: ${left}`);
+}
+
+/** Without words all is; else only what holds one in its path: its peers take a while to install. */
+function interopIsAsked() {
+  const folder = join(ROOT, "interop");
+  if (!existsSync(join(folder, "package.json"))) return false;
+  const names = words.filter((word) => !word.startsWith("-"));
+  const tests = readdirSync(join(folder, "test")).map((name) => `interop/test/${name}`);
+  return names.length === 0 || names.some((name) => tests.some((test) => test.includes(name)));
 }
 
 /** The tests against the official SDKs and servers, which are installed apart from the workspace. */
@@ -81,6 +92,7 @@ function count({ testResults }) {
     const file = relative(ROOT, name);
     let failedHere = 0;
     for (const { status, fullName } of assertionResults) {
+      if (status === "passed" || status === "failed") testsRun++;
       if (status === "passed") tally.passed++;
       else if (status === "failed") {
         failedHere++;
