@@ -125,6 +125,16 @@ export class Context {
   }
 
   /**
+   * Lets go of the connection of a long request, where the client can come back for what follows: a legacy
+   * session over HTTP (SEP-1699). Elsewhere it does nothing.
+   *
+   * @param retryMs milliseconds after which the client should come back
+   */
+  detach(retryMs = 1000): void {
+    this.#exchange.detach(retryMs);
+  }
+
+  /**
    * Does something once, however often the handler is run again, and gives what it gave.
    *
    * @param name of the step, unique in the handler

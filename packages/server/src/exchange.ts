@@ -37,6 +37,8 @@ export interface Exchange {
   notify(method: string, params: object): void;
   /** Asks the client, and waits for what it says. */
   readonly dialogue: Dialogue;
+  /** Lets go of the connection for a while, where the client can come back for the rest. */
+  detach(retryMs: number): void;
 }
 
 /** How a handler asks its client for something while it works, whatever that takes in the client's era. */
@@ -56,6 +58,7 @@ export class Call implements Exchange {
   readonly caller: Caller;
   readonly #send: (text: string) => void;
   readonly #openDialogue: (call: Call) => Dialogue;
+  readonly #detach: ((retryMs: number) => void) | undefined;
   #dialogue: Dialogue | undefined;
   #controller: AbortController | undefined;
   #onSuspend: ((result: Promise<Result>) => void) | undefined;
@@ -66,11 +69,18 @@ export class Call implements Exchange {
   /**
    * @param send puts the text of a message on the wire, before the answer
    * @param openDialogue is called when a handler first asks something
+   * @param detach lets go of the connection, where the client can come back for the rest
    */
-  constructor(caller: Caller, send: (text: string) => void, openDialogue: (call: Call) => Dialogue) {
+  constructor(
+    caller: Caller,
+    send: (text: string) => void,
+    openDialogue: (call: Call) => Dialogue,
+    detach?: (retryMs: number) => void,
+  ) {
     this.caller = caller;
     this.#send = send;
     this.#openDialogue = openDialogue;
+    this.#detach = detach;
   }
 
   get dialogue(): Dialogue {
@@ -106,6 +116,10 @@ export class Call implements Exchange {
 
   get cancelled(): boolean {
     return this.#cancelled;
+  }
+
+  detach(retryMs: number): void {
+    if (!this.#over) this.#detach?.(retryMs);
   }
 
   /** Puts a message on the wire as long as the answer is not there. */

@@ -6,6 +6,7 @@ import type {
   ChannelServer,
   Implementation,
   JsonObject,
+  MirroredParam,
   Parsed,
   Schema,
   ServerCapabilities,
@@ -171,6 +172,11 @@ export class McpServer implements ChannelServer {
   /** Tells the clients that subscribed to a resource that it reads differently now. */
   resourceUpdated(uri: string): void {
     this.changes.publish({ kind: "resource", uri });
+  }
+
+  /** The parameters of a tool that HTTP headers repeat; nothing for most tools. */
+  mirroredParams(tool: unknown): readonly MirroredParam[] | undefined {
+    return this.#catalog.tools.get(tool as string)?.mirrored;
   }
 
   /** What it can do, by what it has been given. */

@@ -59,7 +59,7 @@ function send(
         });
         incoming.on("end", () => {
           const type = incoming.headers["content-type"] ?? "";
-          const parsed = type.startsWith("application/json") ? JSON.parse(text) : { text };
+          const parsed = type.startsWith("application/json") && text !== "" ? JSON.parse(text) : { text };
           resolve({ status: incoming.statusCode as number, headers: incoming.headers, body: parsed });
         });
       },
@@ -153,10 +153,14 @@ describe("the wrong HTTP", () => {
   });
 
   test("verb: 405, with what is allowed", async () => {
-    for (const method of ["GET", "PUT", "PATCH"]) {
+    for (const method of ["PUT", "PATCH", "HEAD"]) {
       const reply = await send("", {}, method);
       expect(reply.status).toBe(405);
       expect(reply.headers.allow).toContain("POST");
+    }
+    // 2026-07-28 has neither.
+    for (const method of ["GET", "DELETE"]) {
+      expect((await send("", { "mcp-protocol-version": "2026-07-28" }, method)).status).toBe(405);
     }
   });
 

@@ -217,7 +217,9 @@ async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
       const events = text.split("\n\n");
       text = events.pop() as string;
       for (const event of events) {
-        last = JSON.parse(event.replace(/^event: message\ndata: /, ""));
+        const data = /^data: (.+)$/m.exec(event)?.[1];
+        if (data === undefined) continue;
+        last = JSON.parse(data);
         if (last?.method !== undefined && last.id !== undefined) {
           await post({ jsonrpc: "2.0", id: last.id, result: wire.onAsked(last) });
         } else if (last?.method !== undefined) inbox.add(last);

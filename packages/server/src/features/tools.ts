@@ -11,6 +11,8 @@ import {
   isObject,
   type JsonObject,
   type Meta,
+  type MirroredParam,
+  mirroredParams,
   nearest,
   type Parsed,
   type PreparedSchema,
@@ -56,6 +58,8 @@ export interface ToolEntry extends Listed {
   readonly definition: Tool;
   readonly input: PreparedSchema;
   readonly output: PreparedSchema | undefined;
+  /** The parameters that HTTP headers repeat. */
+  readonly mirrored: readonly MirroredParam[] | undefined;
   readonly handler: (args: never, context: Context) => unknown;
 }
 
@@ -75,11 +79,13 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
     const input = prepareSchema(inputSchema, "input");
     if (input.json.type !== "object")
       throw new Error('the input\'s JSON Schema needs "type": "object" at its root');
+    const mirrored = mirroredParams(input.json);
     const output = outputSchema === undefined ? undefined : prepareSchema(outputSchema, "output");
     return {
       definition: { name, ...rest, inputSchema: input.json, ...(output && { outputSchema: output.json }) },
       input,
       output,
+      mirrored: mirrored.length > 0 ? mirrored : undefined,
       handler,
     };
   } catch (thrown) {

@@ -13,6 +13,7 @@ import {
   type LoggingLevel,
   ProtocolError,
   type Revision,
+  type ServerCapabilities,
   wireOf,
 } from "@patchbay/core";
 import type { Caller, ClientDescription } from "../exchange.ts";
@@ -43,11 +44,13 @@ export function callerOf({ revision, client, logLevel }: SessionRecord): Caller 
 /**
  * Answers `initialize`: the version asked for if it is one of ours, else our latest of its era.
  *
+ * @param keepsSession false where each request stands alone
  * @throws ProtocolError (−32602) when a required field is missing
  */
 export function initialize(
   server: McpServer,
   params: JsonObject,
+  keepsSession = true,
 ): { record: SessionRecord; result: InitializeResult } {
   const { protocolVersion, capabilities, clientInfo } = params;
   if (typeof protocolVersion !== "string") throw invalid("protocolVersion", "a string");
@@ -68,10 +71,22 @@ export function initialize(
     },
     result: {
       protocolVersion: agreed,
-      capabilities: wire.capabilities(server.capabilities),
+      capabilities: wire.capabilities(
+        keepsSession ? server.capabilities : withoutChanges(server.capabilities),
+      ),
       serverInfo: wire.implementation(server.info),
       ...(server.instructions !== undefined && { instructions: server.instructions }),
     },
+  };
+}
+
+/** Who keeps no session cannot tell of changes. */
+function withoutChanges({ tools, resources, prompts, ...others }: ServerCapabilities): ServerCapabilities {
+  return {
+    ...others,
+    ...(tools && { tools: {} }),
+    ...(resources && { resources: {} }),
+    ...(prompts && { prompts: {} }),
   };
 }
 

@@ -3,11 +3,14 @@
 import {
   type Channel,
   ErrorCode,
+  type InvalidMessage,
   LATEST_LEGACY,
   limitError,
+  type Message,
+  NO_BATCHES,
   type NotificationMessage,
   ProtocolError,
-  parseMessage,
+  parseMessages,
   type RequestId,
   type RequestMessage,
   wireOf,
@@ -25,12 +28,11 @@ import { modernCall, modernReply } from "../modern/methods.ts";
 import { type SubscriptionLimits, Subscriptions } from "../modern/subscriptions.ts";
 import type { McpServer } from "../server.ts";
 
-/** Requests being answered at once on one connection. */
-const DEFAULT_MAX_IN_FLIGHT = 1024;
-
 export interface ChannelOptions extends SubscriptionLimits {
   /** Requests that may be in flight at once; one more is refused. Default 1024. */
   maxInFlight?: number;
+  /** Messages in one batch of 2025-03-26. Default 100. */
+  maxBatch?: number;
   /** Milliseconds that a legacy client is given to answer a request of ours. Default 10 minutes. */
   answerTimeout?: number;
 }
@@ -51,10 +53,14 @@ export function serveChannel(server: McpServer, channel: Channel, options: Chann
   return connection;
 }
 
+/** Takes the text that answers a message; nothing when it was cancelled. */
+type Respond = (text: string | undefined) => void;
+
 class Connection implements Serving {
   readonly #server: McpServer;
   readonly #channel: Channel;
   readonly #maxInFlight: number;
+  readonly #maxBatch: number;
   readonly #inFlight = new Map<RequestId, Call>();
   readonly #asked: ClientRequests;
   readonly #subscriptions: Subscriptions;
@@ -63,7 +69,8 @@ class Connection implements Serving {
   #untell: () => void = () => {};
 
   constructor(server: McpServer, channel: Channel, options: ChannelOptions) {
-    const { maxInFlight = DEFAULT_MAX_IN_FLIGHT, answerTimeout } = options;
+    const { maxInFlight = 1024, maxBatch = 100, answerTimeout } = options;
+    this.#maxBatch = maxBatch;
     this.#asked = new ClientRequests(answerTimeout);
     this.#subscriptions = new Subscriptions(options);
     this.#server = server;
@@ -74,17 +81,9 @@ class Connection implements Serving {
   readonly #send = (text: string): void => this.#channel.send(text);
 
   receive(text: string): void {
-    const message = parseMessage(text);
-    switch (message.kind) {
-      case "request":
-        return this.#request(message);
-      case "notification":
-        return this.#notification(message);
-      case "invalid":
-        return this.#channel.send(writeError(message.id, message.error));
-      default:
-        this.#asked.settle(message);
-    }
+    const message = parseMessages(text);
+    if (Array.isArray(message)) this.#batch(message);
+    else this.#receive(message, (answered) => answered !== undefined && this.#channel.send(answered));
   }
 
   finish(): Promise<void> {
@@ -100,36 +99,71 @@ class Connection implements Serving {
     this.#untell();
   }
 
-  #request(request: RequestMessage): void {
+  /** @param respond is called once with what answers the message, or with nothing; not for what has no answer */
+  #receive(message: Message | InvalidMessage, respond: Respond): void {
+    switch (message.kind) {
+      case "request":
+        return this.#request(message, respond);
+      case "notification":
+        return this.#notification(message);
+      case "invalid":
+        return respond(writeError(message.id, message.error));
+      default:
+        this.#asked.settle(message);
+    }
+  }
+
+  /** The messages of a batch are taken one by one; their answers leave together (2025-03-26, basic § Batching). */
+  #batch(messages: (Message | InvalidMessage)[]): void {
+    if (this.#session?.revision !== "2025-03-26") {
+      return this.#channel.send(writeError(undefined, NO_BATCHES.error));
+    }
+    if (messages.length > this.#maxBatch) {
+      const what = `the batch has more messages than maxBatch allows (${this.#maxBatch})`;
+      const { code, message, data } = limitError("maxBatch", what, this.#maxBatch);
+      return this.#channel.send(
+        writeError(undefined, { code, message, ...(data !== undefined && { data }) }),
+      );
+    }
+    const answers: string[] = [];
+    let missing = messages.filter(({ kind }) => kind === "request" || kind === "invalid").length;
+    const collect: Respond = (text) => {
+      if (text !== undefined) answers.push(text);
+      if (--missing === 0 && answers.length > 0) this.#channel.send(`[${answers.join(",")}]`);
+    };
+    for (const message of messages) this.#receive(message, collect);
+  }
+
+  #request(request: RequestMessage, respond: Respond): void {
     const modern = declaredVersion(request.params) !== undefined;
     try {
       if (modern) {
         const caller = readEnvelope(request.params);
         const call = modernCall(this.#server, request, caller, this.#send);
-        this.#run(request, call, () => modernReply(this.#server, request, call, this.#subscriptions));
+        this.#run(request, call, respond, () =>
+          modernReply(this.#server, request, call, this.#subscriptions),
+        );
       } else if (request.method === "initialize") {
-        this.#initialize(request);
+        this.#initialize(request, respond);
       } else {
-        this.#legacy(request);
+        this.#legacy(request, respond);
       }
     } catch (thrown) {
-      this.#channel.send(
-        errorAnswer(modern ? ENVELOPE_WIRE : wireOf(LATEST_LEGACY), request.id, thrown).text,
-      );
+      respond(errorAnswer(modern ? ENVELOPE_WIRE : wireOf(LATEST_LEGACY), request.id, thrown).text);
     }
   }
 
-  #initialize(request: RequestMessage): void {
+  #initialize(request: RequestMessage, respond: Respond): void {
     if (this.#session !== undefined) {
       throw new ProtocolError(ErrorCode.InvalidRequest, "This connection is initialized already");
     }
     const { record, result } = initialize(this.#server, request.params);
     this.#session = record;
     this.#untell = tellChanges(this.#server, () => this.#session, this.#send);
-    this.#run(request, this.#legacyCall(record), () => result);
+    this.#run(request, this.#legacyCall(record), respond, () => result);
   }
 
-  #legacy(request: RequestMessage): void {
+  #legacy(request: RequestMessage, respond: Respond): void {
     const session = this.#session;
     if (session === undefined && request.method !== "ping") {
       throw new ProtocolError(
@@ -141,14 +175,14 @@ class Connection implements Serving {
     const record = session ?? strangerSession(LATEST_LEGACY);
     const call = this.#legacyCall(record);
     const keep = (change: Partial<SessionRecord>) => void Object.assign(record, change);
-    this.#run(request, call, () => legacyReply(this.#server, request, call, { record, keep }));
+    this.#run(request, call, respond, () => legacyReply(this.#server, request, call, { record, keep }));
   }
 
   #legacyCall(record: SessionRecord): Call {
     return new Call(callerOf(record), this.#send, (call) => pushDialogue(call, this.#asked));
   }
 
-  #run(request: RequestMessage, call: Call, work: () => Reply | Promise<Reply>): void {
+  #run(request: RequestMessage, call: Call, respond: Respond, work: () => Reply | Promise<Reply>): void {
     const { id, method } = request;
     if (this.#inFlight.has(id)) {
       const taken = JSON.stringify(id);
@@ -164,17 +198,19 @@ class Connection implements Serving {
     const pending = answer(this.#server, call.caller.wire, id, method, work);
     if (pending instanceof Promise) {
       this.#inFlight.set(id, call);
-      pending.then((settled) => this.#finish(id, call, settled));
+      pending.then((settled) => this.#finish(id, call, respond, settled));
     } else {
-      this.#finish(id, call, pending);
+      this.#finish(id, call, respond, pending);
     }
   }
 
-  #finish(id: RequestId, call: Call, { text }: Answer): void {
+  #finish(id: RequestId, call: Call, respond: Respond, { text }: Answer): void {
     if (this.#inFlight.get(id) === call) this.#inFlight.delete(id);
-    if (!call.cancelled) {
+    if (call.cancelled) {
+      respond(undefined);
+    } else {
       call.finish();
-      this.#channel.send(text);
+      respond(text);
     }
     if (this.#inFlight.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }

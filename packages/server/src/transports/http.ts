@@ -1,13 +1,16 @@
-/** Streamable HTTP on Node: a server of its own, or the handler of an endpoint for one that you have. */
+/** HTTP on Node: a server of its own for all transports, or the handler of an endpoint for one that you have. */
 
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { McpServer } from "../server.ts";
 import { createEndpoint, type EndpointOptions } from "./http/endpoint.ts";
+import { createGuard } from "./http/guard.ts";
+import { NodeExchange } from "./http/node.ts";
+import { createSseEndpoint } from "./http/sse.ts";
 
 export { type MemorySessionsOptions, memorySessions } from "../sessions/memory.ts";
 export type { SessionStore } from "../sessions/store.ts";
-export { createEndpoint, type Endpoint, type EndpointOptions } from "./http/endpoint.ts";
+export type { EndpointOptions } from "./http/endpoint.ts";
 export type { GuardOptions } from "./http/guard.ts";
 
 export interface HttpOptions extends EndpointOptions {
@@ -15,8 +18,12 @@ export interface HttpOptions extends EndpointOptions {
   port?: number;
   /** The address to listen on. Default 127.0.0.1; any that others can reach needs `allowedHosts`. */
   host?: string;
-  /** The endpoint's path. Default `/mcp`. */
+  /** The path of Streamable HTTP. Default `/mcp`. */
   path?: string;
+  /** The paths of HTTP+SSE, the transport of 2024-11-05; false for none. Default `/sse` and `/messages`. */
+  sse?: { path: string; messagesPath: string } | false;
+  /** HTTP+SSE connections that may be open at once. Default 1000. */
+  maxSseConnections?: number;
   /** Milliseconds in which a request's headers have to arrive. Default 10 s. */
   headersTimeout?: number;
   /** Milliseconds in which a whole request has to arrive. Default 30 s. */
@@ -27,20 +34,44 @@ export interface HttpOptions extends EndpointOptions {
 
 /** A server that is listening. */
 export interface HttpServing {
-  /** The endpoint's URL. */
+  /** The URL of Streamable HTTP. */
   readonly url: string;
   readonly port: number;
   readonly server: Server;
   /**
-   * Stops listening, lets the requests that are being answered finish, and resolves when all is closed.
+   * Stops listening, ends subscriptions and streams, lets the requests that are being answered finish, and
+   * resolves when all is closed.
    *
    * @param graceMs milliseconds after which what is still open is cut off. Default 2000
    */
   close(graceMs?: number): Promise<void>;
 }
 
+/** The handler of one endpoint. */
+export interface HttpHandler {
+  (request: IncomingMessage, response: ServerResponse): void;
+  /** Ends what is open gracefully. */
+  close(): void;
+}
+
 /**
- * Serves an McpServer over Streamable HTTP. `GET /healthz` answers 200 while it runs.
+ * Makes the handler of a Streamable HTTP endpoint, to be mounted at any path of any `node:http` server.
+ *
+ * @param boundTo the address that the HTTP server listens on
+ * @throws Error when that address needs `allowedHosts`
+ */
+export function httpHandler(server: McpServer, boundTo: string, options: EndpointOptions = {}): HttpHandler {
+  const endpoint = createEndpoint(server, boundTo, options);
+  const handle = (request: IncomingMessage, response: ServerResponse) =>
+    endpoint.handle(new NodeExchange(request, response));
+  return Object.assign(handle, { close: () => endpoint.end() });
+}
+
+const MIB = 1024 * 1024;
+
+/**
+ * Serves an McpServer over HTTP: Streamable HTTP in both its shapes, and HTTP+SSE. `GET /healthz` answers 200
+ * while it runs.
  *
  * @throws Error when the port is taken, or the address needs `allowedHosts`
  */
@@ -52,18 +83,34 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     headersTimeout = 10_000,
     requestTimeout = 30_000,
   } = options;
-  if (!path.startsWith("/")) throw new Error(`path must begin with "/", not "${path}"`);
+  const { sse = { path: "/sse", messagesPath: "/messages" } } = options;
+  for (const each of [path, ...(sse ? [sse.path, sse.messagesPath] : [])]) {
+    if (!each.startsWith("/")) throw new Error(`A path must begin with "/", not "${each}"`);
+  }
   const endpoint = createEndpoint(server, host, options);
+  const sseEndpoint =
+    sse &&
+    createSseEndpoint(server, createGuard(host, options), {
+      ...options,
+      maxMessageBytes: options.maxMessageBytes ?? 4 * MIB,
+      maxBufferedBytes: options.maxBufferedBytes ?? 4 * MIB,
+      keepAlive: options.keepAlive ?? 15_000,
+      maxSessions: options.maxSseConnections ?? 1000,
+      messagesPath: sse.messagesPath,
+    });
+
   const http = createServer(
     { headersTimeout, requestTimeout, keepAliveTimeout: 65_000 },
     (request, response) => {
       const { url = "/" } = request;
-      if (url === path || url.startsWith(`${path}?`)) return endpoint(request, response);
-      if (url === "/healthz")
-        return void response.writeHead(200, { "content-type": "text/plain" }).end("ok\n");
-      response
-        .writeHead(404, { "content-type": "text/plain" })
-        .end(`Not found; the MCP endpoint is ${path}\n`);
+      const exchange = new NodeExchange(request, response);
+      if (isAt(url, path)) return endpoint.handle(exchange);
+      if (sse && sseEndpoint) {
+        if (isAt(url, sse.path)) return sseEndpoint.open(exchange);
+        if (isAt(url, sse.messagesPath)) return sseEndpoint.post(exchange);
+      }
+      if (url === "/healthz") return exchange.respond(200, "text/plain", "ok\n");
+      exchange.respond(404, "text/plain", `Not found; the MCP endpoint is ${path}\n`);
     },
   );
   http.maxConnections = options.maxConnections ?? 10_000;
@@ -80,8 +127,16 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     url: `http://${name}:${address.port}${path}`,
     port: address.port,
     server: http,
-    close: (graceMs = 2000) => closeGracefully(http, graceMs),
+    close(graceMs = 2000) {
+      endpoint.end();
+      if (sseEndpoint) sseEndpoint.end();
+      return closeGracefully(http, graceMs);
+    },
   };
+}
+
+function isAt(url: string, path: string): boolean {
+  return url === path || (url.startsWith(path) && url[path.length] === "?");
 }
 
 function closeGracefully(http: Server, graceMs: number): Promise<void> {

@@ -1,6 +1,6 @@
 /** Who may call at all: the Host and Origin of a request, against DNS rebinding and foreign pages. */
 
-import type { IncomingMessage } from "node:http";
+import type { HttpExchange } from "./exchange.ts";
 
 export interface GuardOptions {
   /**
@@ -18,18 +18,19 @@ export interface GuardOptions {
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Tells what is wrong with where a request comes from or goes to, if anything. */
-export type Guard = (request: IncomingMessage) => string | undefined;
+export type Guard = (http: HttpExchange) => string | undefined;
 
 /**
- * @param boundTo the address the server listens on
+ * @param boundTo the address the server listens on; nothing where that is not known
  * @throws Error when that address is reachable from elsewhere and no hosts are named
  */
-export function createGuard(boundTo: string, options: GuardOptions): Guard {
-  const onLoopback = LOOPBACK.includes(boundTo) || boundTo === "::1" || boundTo.startsWith("127.");
+export function createGuard(boundTo: string | undefined, options: GuardOptions): Guard {
+  const onLoopback = boundTo !== undefined && isLoopback(boundTo);
   if (!onLoopback && options.allowedHosts === undefined) {
     throw new Error(
-      `${boundTo} can be reached from other machines: name the hosts that clients will use in allowedHosts ` +
-        '(such as ["mcp.example.com"], or ["*"] for any), or listen on 127.0.0.1',
+      `${boundTo ?? "This server"} can be reached from other machines: name the hosts that clients will use in allowedHosts ` +
+        '(such as ["mcp.example.com"], or ["*"] for any)' +
+        (boundTo === undefined ? "" : ", or listen on 127.0.0.1"),
     );
   }
   const hosts = new Set(options.allowedHosts ?? LOOPBACK);
@@ -38,12 +39,15 @@ export function createGuard(boundTo: string, options: GuardOptions): Guard {
   // Real clients repeat themselves: what was allowed once is allowed by one look-up.
   const seen = new Set<string>();
 
-  return ({ headers: { host, origin } }) => {
+  return (http) => {
+    const host = http.header("host");
+    const origin = http.header("origin");
     if (host === undefined) return "The Host header is missing";
     const key = origin === undefined ? host : `${host} ${origin}`;
     if (seen.has(key)) return undefined;
-    if (!hosts.has("*") && !hosts.has(nameOf(host)))
+    if (!hosts.has("*") && !hosts.has(nameOf(host))) {
       return `Host not allowed: ${host.slice(0, 128)}; see allowedHosts`;
+    }
     if (origin !== undefined && !originAllowed(origin)) {
       return `Origin not allowed: ${origin.slice(0, 128)}; see allowedOrigins`;
     }
@@ -59,6 +63,23 @@ export function createGuard(boundTo: string, options: GuardOptions): Guard {
   }
 }
 
+function isLoopback(address: string): boolean {
+  return LOOPBACK.includes(address) || address === "::1" || address.startsWith("127.");
+}
+
 function nameOf(host: string): string {
   return host.replace(/:\d+$/, "").toLowerCase();
+}
+
+const METHODS = "GET, POST, DELETE, OPTIONS";
+
+/** Lets the page of an allowed origin read the response, and see its session. */
+export function allowOrigin(http: HttpExchange): void {
+  const origin = http.header("origin");
+  if (origin === undefined) return;
+  http.setHeader("access-control-allow-origin", origin);
+  http.setHeader("access-control-allow-methods", METHODS);
+  http.setHeader("access-control-allow-headers", "*, authorization");
+  http.setHeader("access-control-expose-headers", "mcp-session-id");
+  http.setHeader("vary", "origin");
 }

@@ -1,50 +1,95 @@
-/** The headers that mirror a modern request's body, checked against it (streamable-http § Server Validation). */
+/** What the headers of a request have to say: its media types, and what mirrors a modern body. */
 
-import type { IncomingHttpHeaders } from "node:http";
-import { ErrorCode, type JsonObject, ProtocolError, type RequestMessage } from "@patchbay/core";
+import {
+  decodeHeaderValue,
+  ErrorCode,
+  isObject,
+  type MirroredParam,
+  mirroredValue,
+  ProtocolError,
+  type RequestMessage,
+} from "@patchbay/core";
+import type { HttpExchange } from "./exchange.ts";
+
+export function isJson(type: string | undefined): boolean {
+  return type === "application/json" || /^application\/json\s*(;|$)/i.test(type ?? "");
+}
+
+/** Whether a client takes all of these types; one that does not say takes any. */
+export function accepts(accept: string | undefined, ...wanted: string[]): boolean {
+  if (accept === undefined || accept === "application/json, text/event-stream" || accept === "*/*")
+    return true;
+  const types = accept.split(",").map((type) => type.split(";", 1)[0]?.trim().toLowerCase());
+  return wanted.every(
+    (type) => types.includes(type) || types.includes(`${type.split("/", 1)[0]}/*`) || types.includes("*/*"),
+  );
+}
 
 /** The parameter that `Mcp-Name` mirrors, by method (streamable-http § Standard Request Headers). */
-const NAMED_BY: Record<string, "name" | "uri"> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-};
+const NAMED_BY = new Map<string, "name" | "uri">([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+]);
 
 /**
+ * Checks the headers that mirror a modern request's body (streamable-http § Server Validation).
+ *
  * @param version as the body declares it
  * @throws ProtocolError (−32020) when a header is missing, malformed or says something else than the body
  */
-export function checkMirrorHeaders(
-  headers: IncomingHttpHeaders,
-  request: RequestMessage,
-  version: unknown,
-): void {
-  check("MCP-Protocol-Version", headers["mcp-protocol-version"], version);
-  check("Mcp-Method", headers["mcp-method"], request.method);
-  const source = Object.hasOwn(NAMED_BY, request.method) ? NAMED_BY[request.method] : undefined;
+export function checkMirrorHeaders(http: HttpExchange, request: RequestMessage, version: unknown): void {
+  check("MCP-Protocol-Version", http.header("mcp-protocol-version"), version);
+  check("Mcp-Method", http.header("mcp-method"), request.method);
+  const source = NAMED_BY.get(request.method);
   if (source === undefined) return;
-  const expected = (request.params as JsonObject)[source];
+  const expected = request.params[source];
   // A request that lacks what it should name is answered by its method, as malformed.
-  if (typeof expected === "string")
-    check("Mcp-Name", decodeSentinel(headers["mcp-name"] as string | undefined), expected);
+  if (typeof expected === "string") check("Mcp-Name", decoded(http.header("mcp-name")), expected);
 }
 
-function check(name: string, given: string | string[] | undefined, expected: unknown): void {
+/**
+ * Checks the headers that mirror a tool's parameters (streamable-http § Server Behavior for Custom Headers).
+ *
+ * @throws ProtocolError (−32020)
+ */
+export function checkParamHeaders(
+  http: HttpExchange,
+  request: RequestMessage,
+  mirrored: readonly MirroredParam[],
+): void {
+  const { arguments: args } = request.params;
+  for (const { header, path, type } of mirrored) {
+    const value = isObject(args) ? mirroredValue(args, path) : undefined;
+    const given = http.header(header);
+    if (value === undefined) {
+      if (given !== undefined) throw mismatch(`${header} header is set, but the parameter has no value`);
+      continue;
+    }
+    const text = decoded(given);
+    const same = type === "integer" && text?.trim() ? Number(text) === Number(value) : text === String(value);
+    if (!same) check(header, text, String(value));
+  }
+}
+
+function check(name: string, given: string | undefined, expected: unknown): void {
   if (given === expected) return;
-  const what =
+  throw mismatch(
     given === undefined
       ? `${name} header is missing`
-      : `${name} header value ${quote(given)} does not match body value ${quote(expected)}`;
-  throw new ProtocolError(ErrorCode.HeaderMismatch, `Header mismatch: ${what}`);
+      : `${name} header value ${quote(given)} does not match body value ${quote(expected)}`,
+  );
 }
 
-const SENTINEL = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/;
+function decoded(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const plain = decodeHeaderValue(value);
+  if (plain === undefined) throw mismatch(`${quote(value)} is not valid Base64`);
+  return plain;
+}
 
-/** A value that a header cannot carry as it is comes as `=?base64?…?=` (streamable-http § Value Encoding). */
-function decodeSentinel(value: string | undefined): string | undefined {
-  if (value === undefined || !value.startsWith("=?base64?")) return value;
-  const encoded = SENTINEL.exec(value)?.[1];
-  return encoded === undefined ? value : Buffer.from(encoded, "base64").toString("utf8");
+function mismatch(what: string): ProtocolError {
+  return new ProtocolError(ErrorCode.HeaderMismatch, `Header mismatch: ${what}`);
 }
 
 function quote(value: unknown): string {

@@ -1,0 +1,44 @@
+/** One HTTP request and its response, whatever carries them: Node's streams, or web objects. */
+
+/** The client's end of a stream of events. */
+export interface StreamSink {
+  /** Writes text; gives the bytes that wait for the reader. */
+  write(text: string): number;
+  /** Ends the response. */
+  end(): void;
+  /** Calls back once when the response is over, by us or by the client. */
+  onOver(listener: () => void): void;
+}
+
+export interface HttpExchange extends StreamSink {
+  readonly method: string;
+  /** The URL's query. */
+  readonly query: URLSearchParams;
+  /** @param name in lower case */
+  header(name: string): string | undefined;
+  /**
+   * Reads the body whole.
+   *
+   * @param done is given the text, or what went wrong: a BodyTooLargeError as soon as the limit is passed,
+   *   another Error when the client went away
+   */
+  readBody(maxBytes: number, done: (text: string, failure?: Error) => void): void;
+  /** Sets a header of the response, before it is sent. */
+  setHeader(name: string, value: string): void;
+  /** Sends the whole response. */
+  respond(status: number, contentType?: string, body?: string): void;
+  /** Begins a response of events, to be written and ended. */
+  openStream(): void;
+  /** Gives the client up. */
+  destroy(): void;
+}
+
+/** The body was larger than it may be. */
+export class BodyTooLargeError extends Error {}
+
+/** The headers of a stream of events; proxies are told not to hold it back. */
+export const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache, no-transform",
+  "x-accel-buffering": "no",
+} as const;

@@ -1,0 +1,67 @@
+/** A modern request over HTTP: one POST, answered by JSON, or by a stream if something comes before the answer. */
+
+import { type RequestMessage, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
+import { type Answer, answer, errorAnswer } from "../../answer.ts";
+import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envelope.ts";
+import { modernCall, modernReply } from "../../modern/methods.ts";
+import type { Subscriptions } from "../../modern/subscriptions.ts";
+import type { McpServer } from "../../server.ts";
+import type { HttpExchange } from "./exchange.ts";
+import { checkMirrorHeaders, checkParamHeaders } from "./headers.ts";
+import { sendJson, sendModern } from "./responses.ts";
+
+export interface ModernOptions {
+  /** Bytes of a stream that may wait for its reader, which is dropped beyond. */
+  maxBufferedBytes: number;
+  /** Milliseconds between the comments that keep an idle stream open. */
+  keepAlive: number;
+}
+
+/** Answers a modern request. */
+export function serveModern(
+  server: McpServer,
+  message: RequestMessage,
+  http: HttpExchange,
+  subscriptions: Subscriptions,
+  options: ModernOptions,
+): void {
+  const { id, method, params } = message;
+  let caller: ReturnType<typeof readEnvelope>;
+  try {
+    const version = declaredVersion(params);
+    if (version !== undefined) checkMirrorHeaders(http, message, version);
+    caller = readEnvelope(params);
+    if (method === "tools/call") {
+      const mirrored = server.mirroredParams(params.name);
+      if (mirrored !== undefined) checkParamHeaders(http, message, mirrored);
+    }
+  } catch (thrown) {
+    return sendJson(http, 400, errorAnswer(ENVELOPE_WIRE, id, thrown).text);
+  }
+
+  const { maxBufferedBytes, keepAlive } = options;
+  let streaming: ReturnType<typeof setInterval> | undefined;
+  const call = modernCall(server, message, caller, (text) => {
+    if (streaming === undefined) {
+      http.openStream();
+      streaming = setInterval(() => http.write(SSE_KEEP_ALIVE), keepAlive);
+    }
+    if (http.write(sseEvent(text)) > maxBufferedBytes) http.destroy();
+  });
+  // The client cancels by going away (streamable-http § Cancellation).
+  http.onOver(() => {
+    clearInterval(streaming);
+    call.cancel();
+  });
+  const finish = (settled: Answer) => {
+    call.finish();
+    if (streaming === undefined) return sendModern(http, settled);
+    http.write(sseEvent(settled.text));
+    http.end();
+  };
+  const pending = answer(server, caller.wire, id, method, () =>
+    modernReply(server, message, call, subscriptions),
+  );
+  if (pending instanceof Promise) void pending.then(finish);
+  else finish(pending);
+}

@@ -1,0 +1,96 @@
+/** HTTP on Node: the request and response streams themselves, without web objects between. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
+
+export class NodeExchange implements HttpExchange {
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get method(): string {
+    return this.#request.method ?? "";
+  }
+
+  get query(): URLSearchParams {
+    const { url = "" } = this.#request;
+    const mark = url.indexOf("?");
+    return new URLSearchParams(mark === -1 ? "" : url.slice(mark));
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    return typeof value === "object" ? value.join(", ") : value;
+  }
+
+  readBody(maxBytes: number, done: (text: string, failure?: Error) => void): void {
+    const request = this.#request;
+    if (Number(request.headers["content-length"]) > maxBytes) return done("", new BodyTooLargeError());
+    let first: Buffer | undefined;
+    let rest: Buffer[] | undefined;
+    let length = 0;
+    let over = false;
+    const finish = (text: string, failure?: Error) => {
+      if (over) return;
+      over = true;
+      done(text, failure);
+    };
+    request.on("data", (chunk: Buffer) => {
+      if (over) return;
+      length += chunk.length;
+      if (length > maxBytes) return finish("", new BodyTooLargeError());
+      if (first === undefined) first = chunk;
+      else if (rest === undefined) rest = [first, chunk];
+      else rest.push(chunk);
+    });
+    request.on("end", () => {
+      const whole = rest === undefined ? first : Buffer.concat(rest, length);
+      finish(whole === undefined ? "" : whole.toString("utf8"));
+    });
+    request.on("error", (cause) => finish("", cause));
+  }
+
+  setHeader(name: string, value: string): void {
+    if (!this.#response.headersSent) this.#response.setHeader(name, value);
+  }
+
+  respond(status: number, contentType?: string, body = ""): void {
+    const response = this.#response;
+    if (response.destroyed || response.headersSent) return;
+    if (contentType === undefined) {
+      response.writeHead(status);
+      response.end();
+      return;
+    }
+    const bytes = Buffer.from(body, "utf8");
+    response.writeHead(status, { "content-type": contentType, "content-length": bytes.length });
+    response.end(bytes);
+  }
+
+  openStream(): void {
+    if (!this.#response.destroyed) this.#response.writeHead(200, STREAM_HEADERS).flushHeaders();
+  }
+
+  write(text: string): number {
+    const response = this.#response;
+    if (response.destroyed || response.writableEnded) return 0;
+    response.write(text);
+    return response.writableLength;
+  }
+
+  end(): void {
+    if (!this.#response.destroyed) this.#response.end();
+  }
+
+  onOver(listener: () => void): void {
+    this.#response.once("close", listener);
+  }
+
+  destroy(): void {
+    this.#response.destroy();
+  }
+}

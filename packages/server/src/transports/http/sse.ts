@@ -1,0 +1,135 @@
+/** HTTP+SSE, the transport of 2024-11-05: a GET stream down, a POST for each message up. It is a channel like stdio. */
+
+import { randomUUID } from "node:crypto";
+import { type Channel, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
+import type { McpServer } from "../../server.ts";
+import { type ChannelOptions, serveChannel } from "../channel.ts";
+import { BodyTooLargeError, type HttpExchange } from "./exchange.ts";
+import { allowOrigin, type Guard } from "./guard.ts";
+import { accepts, isJson } from "./headers.ts";
+import { refuse } from "./responses.ts";
+
+export interface SseOptions extends ChannelOptions {
+  maxMessageBytes: number;
+  maxBufferedBytes: number;
+  keepAlive: number;
+  /** Connections that may be open at once. */
+  maxSessions: number;
+  /** Where a client is to post its messages. */
+  messagesPath: string;
+}
+
+/** The two endpoints of the transport. */
+export interface SseEndpoint {
+  /** Takes `GET /sse`. */
+  open(http: HttpExchange): void;
+  /** Takes `POST /messages?sessionId=…`. */
+  post(http: HttpExchange): void;
+  end(): void;
+}
+
+export function createSseEndpoint(server: McpServer, guard: Guard, options: SseOptions): SseEndpoint {
+  const { maxMessageBytes, maxSessions, messagesPath } = options;
+  const channels = new Map<string, SseChannel>();
+
+  const admit = (http: HttpExchange, method: string): boolean => {
+    const refused = guard(http);
+    if (refused !== undefined) {
+      refuse(http, 403, refused);
+      return false;
+    }
+    allowOrigin(http);
+    if (http.method === method) return true;
+    http.setHeader("allow", `${method}, OPTIONS`);
+    if (http.method === "OPTIONS") http.respond(204);
+    else refuse(http, 405, `Method not allowed: ${http.method}`);
+    return false;
+  };
+
+  return {
+    open(http) {
+      if (!admit(http, "GET")) return;
+      if (!accepts(http.header("accept"), "text/event-stream")) {
+        return refuse(http, 406, "Not acceptable: Accept must list text/event-stream");
+      }
+      if (channels.size >= maxSessions) {
+        http.setHeader("retry-after", "1");
+        return refuse(
+          http,
+          503,
+          `As many connections as maxSessions allows (${maxSessions}) are open; try later`,
+        );
+      }
+      const id = randomUUID();
+      const channel = new SseChannel(http, options);
+      channels.set(id, channel);
+      http.onOver(() => channels.delete(id));
+      http.openStream();
+      http.write(`event: endpoint\ndata: ${messagesPath}?sessionId=${id}\n\n`);
+      serveChannel(server, channel, options);
+    },
+
+    post(http) {
+      if (!admit(http, "POST")) return;
+      const id = http.query.get("sessionId");
+      if (id === null)
+        return refuse(http, 400, "The sessionId is missing: it comes with the stream's first event");
+      const channel = channels.get(id);
+      if (channel === undefined)
+        return refuse(http, 404, "Session not found: its stream has ended; open it again");
+      if (!isJson(http.header("content-type"))) {
+        return refuse(http, 415, "Unsupported media type: the Content-Type must be application/json");
+      }
+      http.readBody(maxMessageBytes, (text, failure) => {
+        if (failure instanceof BodyTooLargeError) {
+          http.setHeader("connection", "close");
+          return refuse(
+            http,
+            413,
+            `The message is larger than maxMessageBytes allows (${maxMessageBytes} bytes)`,
+          );
+        }
+        if (failure !== undefined) return http.destroy();
+        http.respond(202, "text/plain", "Accepted");
+        channel.receive(text);
+      });
+    },
+
+    end() {
+      for (const channel of channels.values()) void channel.close();
+    },
+  };
+}
+
+class SseChannel implements Channel {
+  readonly #http: HttpExchange;
+  readonly #maxBufferedBytes: number;
+  readonly #keepAlive: ReturnType<typeof setInterval>;
+  #onMessage: (text: string) => void = () => {};
+
+  constructor(http: HttpExchange, { maxBufferedBytes, keepAlive }: SseOptions) {
+    this.#http = http;
+    this.#maxBufferedBytes = maxBufferedBytes;
+    this.#keepAlive = setInterval(() => http.write(SSE_KEEP_ALIVE), keepAlive);
+  }
+
+  send(text: string): void {
+    if (this.#http.write(sseEvent(text)) > this.#maxBufferedBytes) this.#http.destroy();
+  }
+
+  listen(onMessage: (text: string) => void, onClose: (cause?: Error) => void): void {
+    this.#onMessage = onMessage;
+    this.#http.onOver(() => {
+      clearInterval(this.#keepAlive);
+      onClose();
+    });
+  }
+
+  receive(text: string): void {
+    this.#onMessage(text);
+  }
+
+  async close(): Promise<void> {
+    this.#http.end();
+  }
+}

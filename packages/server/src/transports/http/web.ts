@@ -1,0 +1,125 @@
+/** HTTP as web objects: a `Request` in, a `Response` out, for Workers, Deno, Bun and their like. */
+
+import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
+
+export class WebExchange implements HttpExchange {
+  /** Settles as soon as the response has begun. */
+  readonly response: Promise<Response>;
+  readonly #request: Request;
+  readonly #headers = new Headers();
+  readonly #encoder = new TextEncoder();
+  readonly #overListeners: (() => void)[] = [];
+  #resolve!: (response: Response) => void;
+  #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #waiting = 0;
+  #over = false;
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.response = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    request.signal.addEventListener("abort", () => this.#finish(), { once: true });
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get query(): URLSearchParams {
+    return new URL(this.#request.url).searchParams;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers.get(name);
+    if (value !== null) return value;
+    // Outside of Node a request may carry its host in the URL alone.
+    return name === "host" ? new URL(this.#request.url).host : undefined;
+  }
+
+  readBody(maxBytes: number, done: (text: string, failure?: Error) => void): void {
+    void this.#readBody(maxBytes).then(
+      (text) => done(text),
+      (cause: Error) => done("", cause),
+    );
+  }
+
+  setHeader(name: string, value: string): void {
+    this.#headers.set(name, value);
+  }
+
+  respond(status: number, contentType?: string, body?: string): void {
+    if (contentType !== undefined) this.#headers.set("content-type", contentType);
+    this.#resolve(new Response(contentType === undefined ? null : body, { status, headers: this.#headers }));
+    this.#finish();
+  }
+
+  openStream(): void {
+    for (const [name, value] of Object.entries(STREAM_HEADERS)) this.#headers.set(name, value);
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#stream = controller;
+        },
+        pull: () => {
+          this.#waiting = 0;
+        },
+        cancel: () => this.#finish(),
+      },
+      // Nothing is read ahead: what waits is what the reader has not taken.
+      { highWaterMark: 0 },
+    );
+    this.#resolve(new Response(body, { status: 200, headers: this.#headers }));
+  }
+
+  write(text: string): number {
+    if (this.#over || this.#stream === undefined) return 0;
+    const bytes = this.#encoder.encode(text);
+    const idle = (this.#stream.desiredSize ?? 0) >= 0;
+    this.#waiting = (idle ? 0 : this.#waiting) + bytes.length;
+    this.#stream.enqueue(bytes);
+    return this.#waiting;
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#stream?.close();
+    this.#finish();
+  }
+
+  onOver(listener: () => void): void {
+    if (this.#over) queueMicrotask(listener);
+    else this.#overListeners.push(listener);
+  }
+
+  destroy(): void {
+    if (this.#over) return;
+    this.#stream?.error(new Error("The connection was given up"));
+    this.#finish();
+  }
+
+  async #readBody(maxBytes: number): Promise<string> {
+    if (Number(this.#request.headers.get("content-length")) > maxBytes) throw new BodyTooLargeError();
+    const reader = this.#request.body?.getReader();
+    if (reader === undefined) return "";
+    const decoder = new TextDecoder();
+    let text = "";
+    let length = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      length += value.length;
+      if (length > maxBytes) {
+        void reader.cancel();
+        throw new BodyTooLargeError();
+      }
+      text += decoder.decode(value, { stream: true });
+    }
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const listener of this.#overListeners.splice(0)) listener();
+  }
+}
