@@ -3,6 +3,7 @@
 export * from "./channel.ts";
 export * from "./errors.ts";
 export * from "./fingerprint.ts";
+export * from "./framing/header-value.ts";
 export * from "./framing/ndjson.ts";
 export * from "./framing/sse.ts";
 export * from "./json.ts";
@@ -22,5 +23,6 @@ export * from "./model/tools.ts";
 export * from "./nearest.ts";
 export * from "./revisions.ts";
 export * from "./schema/json-schema.ts";
+export * from "./schema/mirror.ts";
 export * from "./schema/standard-schema.ts";
 export { type Wire, wireOf } from "./wire/wire.ts";

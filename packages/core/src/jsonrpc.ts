@@ -65,10 +65,33 @@ export function parseMessage(
   return toMessage(value);
 }
 
+/**
+ * Reads a text that may be a batch: several messages in an array, which only 2025-03-26 has. An array is always
+ * given as one, for the caller to take or refuse.
+ */
+export function parseMessages(
+  text: string,
+  limits: JsonLimits = DEFAULT_JSON_LIMITS,
+): Message | InvalidMessage | (Message | InvalidMessage)[] {
+  if (!text.trimStart().startsWith("[")) return parseMessage(text, limits);
+  try {
+    const value = parseJson(text, limits);
+    return Array.isArray(value) && value.length > 0 ? value.map(toMessage) : toMessage(value);
+  } catch {
+    return parseMessage(text, limits);
+  }
+}
+
+/** The refusal of a batch, where the revision has none. */
+export const NO_BATCHES: InvalidMessage = invalid(
+  ErrorCode.InvalidRequest,
+  "Invalid request: a batch of messages is part of revision 2025-03-26 only",
+);
+
 /** Tells which kind of message a parsed JSON value is. */
 export function toMessage(value: JsonValue): Message | InvalidMessage {
   if (!isObject(value)) {
-    const got = Array.isArray(value) ? "an array (batches are not part of this revision)" : kindOf(value);
+    const got = Array.isArray(value) ? "an array" : kindOf(value);
     return invalid(ErrorCode.InvalidRequest, `Invalid request: a message is a JSON object, not ${got}`);
   }
   const { id, method } = value;

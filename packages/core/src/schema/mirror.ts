@@ -27,7 +27,8 @@ export function mirroredParams(schema: JsonSchema): MirroredParam[] {
   const names = new Set(found.map(({ header }) => header));
   if (names.size < found.length) throw new Error(`two parameters have the same ${KEYWORD}`);
   const all = JSON.stringify(schema).split(`"${KEYWORD}":`).length - 1;
-  if (all > found.length) throw new Error(`${KEYWORD} may stand on properties that only "properties" lead to`);
+  if (all > found.length)
+    throw new Error(`${KEYWORD} may stand on properties that only "properties" lead to`);
   return found;
 }
 
@@ -55,11 +56,16 @@ function toParam(header: unknown, type: unknown, path: readonly string[]): Mirro
 }
 
 /** The value of a mirrored parameter in a call's arguments; nothing when it is not there, or null. */
-export function mirroredValue(args: JsonObject, path: readonly string[]): string | number | boolean | undefined {
+export function mirroredValue(
+  args: JsonObject,
+  path: readonly string[],
+): string | number | boolean | undefined {
   let value: unknown = args;
   for (const step of path) {
     if (!isObject(value) || !Object.hasOwn(value, step)) return undefined;
     value = value[step];
   }
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : undefined;
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? value
+    : undefined;
 }
