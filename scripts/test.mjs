@@ -50,13 +50,14 @@ async function test() {
   for (const left of leftovers(mark)) tally.fail(`a process was left behind: ${left}`);
 }
 
-/** Without words all is; else only what holds one in its path: its peers take a while to install. */
+/** Asked for by all words that may mean it, and by none: its peers take a while to install. */
 function interopIsAsked() {
   const folder = join(ROOT, "interop");
   if (!existsSync(join(folder, "package.json"))) return false;
-  const names = words.filter((word) => !word.startsWith("-"));
+  // After an option a word may be the option's value.
+  if (words.length === 0 || words.some((word) => word.startsWith("-"))) return true;
   const tests = readdirSync(join(folder, "test")).map((name) => `interop/test/${name}`);
-  return names.length === 0 || names.some((name) => tests.some((test) => test.includes(name)));
+  return words.some((word) => tests.some((test) => test.includes(word)));
 }
 
 /** The tests against the official SDKs and servers, which are installed apart from the workspace. */
