@@ -200,12 +200,6 @@ describe("call", () => {
     expect(verbose.stderr).toMatch(/to stderr/);
     expect(verbose.stdout).toBe("done\n");
   });
-
-  it("gives up after --timeout", async () => {
-    const { code, stderr } = await patchbay("call", "hang", "--timeout", "400", ...AFTER);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/timeout \(400 ms\)/);
-  });
 });
 
 describe("read and get", () => {

@@ -34,6 +34,13 @@ describe("the configuration", () => {
     });
   });
 
+  it("bounds a server's requests", async () => {
+    configure({ own: { command: process.execPath, args: [FIXTURE], timeout: 1000 } });
+    const { code, stdout, stderr } = await patchbay("call", "own", "hang");
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/error: .*timeout \(1000 ms\)/);
+  });
+
   it("names an unset variable: exit 2", async () => {
     configure({ own: { command: "node", env: { KEY: "${PATCHBAY_UNSET}" } } });
     const { code, stderr } = await patchbay("tools", "own");
