@@ -5,7 +5,6 @@ import {
   ErrorCode,
   eraOf,
   type InvalidMessage,
-  isAtLeast,
   isLoggingLevel,
   type JsonObject,
   type LoggingLevel,
@@ -20,7 +19,8 @@ import {
   writeRequest,
   writeResult,
 } from "@patchbay/core";
-import { ConnectionError, InvalidResponseError, readable, TimeoutError } from "./errors.ts";
+import { ConnectionError, readable } from "./errors.ts";
+import { Exchange } from "./exchange.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
@@ -34,23 +34,6 @@ export interface Question {
   name?: string;
 }
 
-/** A request in flight. */
-interface Exchange {
-  readonly id: number;
-  readonly method: string;
-  readonly options: RequestOptions;
-  readonly timeout: number;
-  /** When `maxTimeout` is over, on the clock of `performance.now()`. */
-  readonly deadline: number;
-  readonly maxTimeout: number;
-  timer: NodeJS.Timeout;
-  onAbort: (() => void) | undefined;
-  readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** The longest that a timer can wait. */
-const MAX_DELAY = 2 ** 31 - 1;
 const NO_OPTIONS: RequestOptions = Object.freeze({});
 
 /** Requests and notifications with one server, over any transport. */
@@ -116,32 +99,16 @@ export class Conversation implements Receiver {
         reject(signal.reason);
         return;
       }
-      const { method } = question;
+      const { method, name } = question;
       const id = this.#nextId++;
       const text = writeRequest(id, method, this.#params(question, id, options));
-      const timeout = options.timeout ?? this.settings.timeout;
-      const maxTimeout = Math.max(timeout, options.maxTimeout ?? this.settings.maxTimeout);
-      const exchange: Exchange = {
-        id,
-        method,
-        options,
-        timeout,
-        maxTimeout,
-        deadline: performance.now() + maxTimeout,
-        timer: setTimeout(() => this.#expire(exchange, "timeout", timeout), Math.min(timeout, MAX_DELAY)),
-        onAbort: undefined,
-        resolve,
-        reject,
-      };
-      if (signal !== undefined) {
-        exchange.onAbort = () => this.#abandon(exchange, signal.reason, "the caller cancelled the request");
-        signal.addEventListener("abort", exchange.onAbort, { once: true });
-      }
+      const head = { id, method, name };
+      const exchange = new Exchange(head, options, this.settings, { resolve, reject }, this.#giveUp);
       this.#pending.set(id, exchange);
       try {
-        this.transport.send(text, { id, method, name: question.name });
+        this.transport.send(text, head);
       } catch (error) {
-        if (this.#settle(exchange)) reject(error);
+        this.#take(exchange)?.fail(error);
       }
     });
   }
@@ -166,12 +133,11 @@ export class Conversation implements Receiver {
       case "result":
       case "error":
       case "invalid": {
-        const exchange = this.#exchangeOf(message, requestId);
-        if (exchange === undefined || !this.#settle(exchange)) return false;
-        if (message.kind === "result") this.#answer(exchange, message.result);
-        else if (message.kind === "error") exchange.reject(errorOf(message.error));
-        else exchange.reject(notAnAnswer(exchange.method, message.error.message));
-        return true;
+        const exchange = this.#take(this.#exchangeOf(message, requestId));
+        if (message.kind === "result") exchange?.answer(message.result);
+        else if (message.kind === "error") exchange?.fail(errorOf(message.error));
+        else exchange?.refuse(message.error.message);
+        return exchange !== undefined;
       }
       case "notification":
         return this.#onNotification(message.method, message.params, requestId);
@@ -181,8 +147,7 @@ export class Conversation implements Receiver {
   }
 
   onFailure(requestId: number, error: Error): void {
-    const exchange = this.#pending.get(requestId);
-    if (exchange !== undefined && this.#settle(exchange)) exchange.reject(error);
+    this.#take(this.#pending.get(requestId))?.fail(error);
   }
 
   onClose(cause?: Error): void {
@@ -217,60 +182,21 @@ export class Conversation implements Receiver {
     return opening ? this.#pending.values().next().value : undefined;
   }
 
-  #answer(exchange: Exchange, result: JsonObject): void {
-    const { resultType } = result;
-    if (resultType === undefined || resultType === "complete") {
-      exchange.resolve(result);
-    } else if (resultType === "input_required") {
-      exchange.reject(
-        new InvalidResponseError(
-          `${exchange.method}: the server asks for more input, which this client did not say it can give`,
-        ),
-      );
-    } else {
-      exchange.reject(
-        notAnAnswer(exchange.method, `unknown resultType ${readable(JSON.stringify(resultType), 40)}`),
-      );
-    }
-  }
-
   #onNotification(method: string, params: JsonObject, requestId: number | undefined): boolean {
     if (method === "notifications/progress") {
-      const exchange = this.#pending.get(params.progressToken as number);
-      if (exchange !== undefined) this.#progress(exchange, params);
+      this.#pending.get(params.progressToken as number)?.progress(params);
     } else if (method === "notifications/message") {
       this.#log(params, requestId);
     }
     return true;
   }
 
-  #progress(exchange: Exchange, params: JsonObject): void {
-    const { onProgress } = exchange.options;
-    const { progress, total, message } = params;
-    if (onProgress === undefined || typeof progress !== "number") return;
-    const left = exchange.deadline - performance.now();
-    if (left > exchange.timeout) {
-      exchange.timer.refresh();
-    } else {
-      clearTimeout(exchange.timer);
-      const expire = () => this.#expire(exchange, "maxTimeout", exchange.maxTimeout);
-      exchange.timer = setTimeout(expire, Math.min(left, MAX_DELAY));
-    }
-    tell(onProgress, {
-      progress,
-      ...(typeof total === "number" ? { total } : {}),
-      ...(typeof message === "string" ? { message } : {}),
-    });
-  }
-
   #log({ level, logger, data }: JsonObject, requestId: number | undefined): void {
     if (!isLoggingLevel(level)) return;
     const message = { level, data, ...(typeof logger === "string" ? { logger } : {}) };
     tell(this.settings.onLog, message);
-    const own = requestId === undefined ? undefined : this.#pending.get(requestId);
-    for (const { options } of own === undefined ? this.#pending.values() : [own]) {
-      if (options.logLevel === undefined || isAtLeast(level, options.logLevel)) tell(options.onLog, message);
-    }
+    if (requestId !== undefined) this.#pending.get(requestId)?.log(message);
+    else for (const exchange of this.#pending.values()) exchange.log(message);
   }
 
   /** A legacy server may ask whether we live; it may ask nothing that we did not say we can do. */
@@ -291,24 +217,16 @@ export class Conversation implements Receiver {
     });
   }
 
-  #expire(exchange: Exchange, limit: "timeout" | "maxTimeout", value: number): void {
-    this.#abandon(exchange, new TimeoutError(exchange.method, limit, value), `${limit} is over`);
-  }
-
-  #abandon(exchange: Exchange, error: unknown, reason: string): void {
-    if (!this.#settle(exchange)) return;
-    exchange.reject(error);
+  readonly #giveUp = (exchange: Exchange, error: unknown, why: string): void => {
+    if (this.#take(exchange) === undefined) return;
+    exchange.fail(error);
     const opening = this.#era === undefined || exchange.method === "initialize";
-    this.transport.cancel(exchange.id, reason, !opening);
-  }
+    this.transport.cancel(exchange.id, why, !opening);
+  };
 
-  /** Takes a request out of flight; false when it is settled already. */
-  #settle(exchange: Exchange): boolean {
-    if (!this.#pending.delete(exchange.id)) return false;
-    clearTimeout(exchange.timer);
-    if (exchange.onAbort !== undefined)
-      exchange.options.signal?.removeEventListener("abort", exchange.onAbort);
-    return true;
+  /** Takes a request out of flight; nothing when it is not, or no longer, in flight. */
+  #take(exchange: Exchange | undefined): Exchange | undefined {
+    return exchange !== undefined && this.#pending.delete(exchange.id) ? exchange : undefined;
   }
 
   #finish(cause: Error | undefined): ConnectionError {
@@ -322,16 +240,12 @@ export class Conversation implements Receiver {
   }
 
   #rejectAll(error: Error): void {
-    for (const exchange of [...this.#pending.values()]) {
-      if (this.#settle(exchange)) exchange.reject(error);
-    }
+    const all = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const exchange of all) exchange.fail(error);
   }
 }
 
 function errorOf({ code, message, data }: { code: number; message: string; data?: unknown }): ProtocolError {
   return new ProtocolError(code, readable(message, 2_000), data as ProtocolError["data"]);
-}
-
-function notAnAnswer(method: string, what: string): InvalidResponseError {
-  return new InvalidResponseError(`${method}: the server's answer is not valid: ${what}`);
 }

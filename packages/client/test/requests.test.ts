@@ -1,6 +1,6 @@
 /** What a client asks, how it is written, and what it makes of the answers. */
 
-import type { JsonObject, LogMessage, Progress } from "@patchbay/core";
+import { type JsonObject, LEGACY_REVISIONS, type LogMessage, type Progress } from "@patchbay/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConnectionError, connect, InvalidResponseError, TimeoutError } from "../src/index.ts";
 import { LEGACY, MODERN, type Script, scripted } from "./scripted.ts";
@@ -90,6 +90,16 @@ describe("negotiation", () => {
     });
     expect(client.revision).toBe("2025-11-25");
   });
+
+  test.each(LEGACY_REVISIONS)(
+    "a server may choose any legacy revision that we speak (%s)",
+    async (revision) => {
+      const { client } = await legacy({
+        initialize: () => ({ protocolVersion: revision, capabilities: {} }),
+      });
+      expect(client).toMatchObject({ era: "legacy", revision });
+    },
+  );
 
   test("a server that chooses a revision nobody knows is refused", async () => {
     const server = scripted({

@@ -82,11 +82,6 @@ class ServerProcess implements Channel {
         `${this.name} does not read what it is sent: more than maxQueuedBytes (${maxQueuedBytes}) are waiting`,
       );
     }
-    // What is sent in one turn is written in one go.
-    if (this.#stdin.writableCorked === 0) {
-      this.#stdin.cork();
-      process.nextTick(() => this.#stdin.uncork());
-    }
     this.#stdin.write(`${text}\n`);
   }
 

@@ -1,0 +1,111 @@
+/** One request in flight: its clock, its signal, who listens to it, and how it ends. */
+
+import { isAtLeast, type JsonObject, type LogMessage } from "@patchbay/core";
+import { InvalidResponseError, readable, TimeoutError } from "./errors.ts";
+import type { RequestOptions, Settings } from "./options.ts";
+import { tell } from "./tell.ts";
+
+/** The longest that a timer can wait. */
+const MAX_DELAY = 2 ** 31 - 1;
+
+/** A request that was sent and has no answer yet. */
+export class Exchange {
+  readonly id: number;
+  readonly method: string;
+  readonly #options: RequestOptions;
+  readonly #timeout: number;
+  readonly #maxTimeout: number;
+  /** When `maxTimeout` is over, on the clock of `performance.now()`. */
+  readonly #deadline: number;
+  readonly #resolve: (result: JsonObject) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #onGiveUp: (exchange: Exchange, error: unknown, why: string) => void;
+  readonly #onAbort: (() => void) | undefined;
+  #timer: NodeJS.Timeout;
+
+  /**
+   * @param onGiveUp called when time is over or the caller cancels: with the error, and why in words for the server
+   */
+  constructor(
+    { id, method }: { id: number; method: string },
+    options: RequestOptions,
+    settings: Settings,
+    { resolve, reject }: { resolve: (result: JsonObject) => void; reject: (error: unknown) => void },
+    onGiveUp: (exchange: Exchange, error: unknown, why: string) => void,
+  ) {
+    this.id = id;
+    this.method = method;
+    this.#options = options;
+    this.#timeout = options.timeout ?? settings.timeout;
+    this.#maxTimeout = Math.max(this.#timeout, options.maxTimeout ?? settings.maxTimeout);
+    this.#deadline = performance.now() + this.#maxTimeout;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#onGiveUp = onGiveUp;
+    this.#timer = setTimeout(
+      () => this.#expire("timeout", this.#timeout),
+      Math.min(this.#timeout, MAX_DELAY),
+    );
+    const { signal } = options;
+    if (signal !== undefined) {
+      this.#onAbort = () => onGiveUp(this, signal.reason, "the caller cancelled the request");
+      signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
+  }
+
+  /** The server has answered; whether the answer is one is seen here. */
+  answer(result: JsonObject): void {
+    this.#stop();
+    const { resultType } = result;
+    if (resultType === undefined || resultType === "complete") {
+      this.#resolve(result);
+    } else if (resultType === "input_required") {
+      const what = "the server asks for more input, which this client did not say it can give";
+      this.#reject(new InvalidResponseError(`${this.method}: ${what}`));
+    } else {
+      this.refuse(`unknown resultType ${readable(JSON.stringify(resultType), 40)}`);
+    }
+  }
+
+  /** What the server answered is no answer. */
+  refuse(what: string): void {
+    this.fail(new InvalidResponseError(`${this.method}: the server's answer is not valid: ${what}`));
+  }
+
+  fail(error: unknown): void {
+    this.#stop();
+    this.#reject(error);
+  }
+
+  /** Work is being done: the time without an answer starts again, up to `maxTimeout`. */
+  progress({ progress, total, message }: JsonObject): void {
+    const { onProgress } = this.#options;
+    if (onProgress === undefined || typeof progress !== "number") return;
+    const left = this.#deadline - performance.now();
+    if (left > this.#timeout) {
+      this.#timer.refresh();
+    } else {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.#expire("maxTimeout", this.#maxTimeout), Math.min(left, MAX_DELAY));
+    }
+    tell(onProgress, {
+      progress,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
+    });
+  }
+
+  log(message: LogMessage): void {
+    const { logLevel, onLog } = this.#options;
+    if (logLevel === undefined || isAtLeast(message.level, logLevel)) tell(onLog, message);
+  }
+
+  #expire(limit: "timeout" | "maxTimeout", value: number): void {
+    this.#onGiveUp(this, new TimeoutError(this.method, limit, value), `${limit} is over`);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
