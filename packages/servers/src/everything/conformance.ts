@@ -3,6 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContentBlock, JsonSchema } from "@patchbay/core";
 import type { Context, McpServer } from "@patchbay/server";
+import { addQuestions } from "./conformance-questions.ts";
 import { RED_PIXEL_PNG, SILENCE_WAV } from "./samples.ts";
 
 const PAUSE = 50;
@@ -37,8 +38,10 @@ const contactSchema: JsonSchema = {
 /** Gives a server the suite's tools, resources and prompts. */
 export function addConformance(server: McpServer): void {
   addTools(server);
+  addQuestions(server);
   addResources(server);
   addPrompts(server);
+  addTriggers(server);
 }
 
 function addTools(server: McpServer): void {
@@ -88,6 +91,15 @@ function addTools(server: McpServer): void {
       await delay(PAUSE, undefined, { signal: ctx.signal });
       ctx.progress(100, 100);
       return "Progress was reported.";
+    },
+  );
+  server.tool(
+    "test_reconnection",
+    { description: "Lets go of its connection, where the client can come back for the result" },
+    async (_args, ctx) => {
+      ctx.detach(PAUSE);
+      await delay(2 * PAUSE, undefined, { signal: ctx.signal });
+      return "This came after the client had come back.";
     },
   );
   server.tool(
@@ -184,4 +196,19 @@ function addPrompts(server: McpServer): void {
     { role: "user", content: image },
     { role: "user", content: { type: "text", text: "Please analyze the image above." } },
   ]);
+}
+
+/** Tools that change what is offered: what they add at one call they take away at the next. */
+function addTriggers(server: McpServer): void {
+  const added = "test_added";
+  server.tool("test_trigger_tool_change", { description: "Adds a tool, or takes it away again" }, () => {
+    if (server.removeTool(added)) return "The tool is gone.";
+    server.tool(added, { description: "Was added while the server ran" }, () => "Here I am.");
+    return "The tool is there.";
+  });
+  server.tool("test_trigger_prompt_change", { description: "Adds a prompt, or takes it away again" }, () => {
+    if (server.removePrompt(added)) return "The prompt is gone.";
+    server.prompt(added, { description: "Was added while the server ran" }, () => "Here I am.");
+    return "The prompt is there.";
+  });
 }
