@@ -160,7 +160,7 @@ ${EXIT_CODES}`,
       "read a resource",
       "<target> <uri> [options]",
       [
-        "patchbay read everything demo://text",
+        "patchbay read everything test://static-text",
         "patchbay read http://127.0.0.1:3000/mcp file:///logo.png > logo.png",
       ],
       `
@@ -178,7 +178,10 @@ ${TARGETS}`,
       "get",
       "get a prompt, filled in",
       "<target> <prompt> [key=value…] [options]",
-      ["patchbay get everything greeting name=Ada", "patchbay get review language=ts -- node server.js"],
+      [
+        `patchbay get everything rewrite text="Good morning" style=pirate`,
+        "patchbay get review language=ts -- node server.js",
+      ],
       TARGETS,
     ),
   )
