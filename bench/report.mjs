@@ -107,8 +107,9 @@ has a text of its own, and each answer is checked to be that text, with that id.
 - **CPU µs/call**: CPU time that the server's process used for one call; other load on the machine changes it less.
 - **busy**: share of the time in which the server was on its core. Well below 100 %, something else was the limit.
 
-Ratios are taken round by round, and the median of them is shown. The official SDK v1 and v2 answer in JSON here, the faster of
-their modes. mcp-lite answers a client that accepts what the specification says with an event stream, and one that accepts
-only JSON with JSON: both are shown. tmcp always answers with an event stream.
+Ratios are taken round by round, and the median of them is shown. The official SDK answers in JSON here, the faster of its
+modes; only v2's stateless answers to legacy clients are event streams, and cannot be anything else. mcp-lite answers a client
+that accepts what the specification says with an event stream, and one that accepts only JSON with JSON: both are shown. tmcp
+always answers with an event stream.
 `;
 }
