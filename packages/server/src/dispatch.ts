@@ -26,7 +26,10 @@ interface Route {
 }
 
 const ROUTES = new Map<string, Route>([
-  ["tools/list", { run: (catalog, { cursor }) => catalog.tools.page(cursor), offer: "tools" }],
+  [
+    "tools/list",
+    { run: (catalog, { cursor }, exchange) => catalog.tools.page(cursor, exchange), offer: "tools" },
+  ],
   [
     "tools/call",
     {
@@ -34,10 +37,16 @@ const ROUTES = new Map<string, Route>([
       offer: "tools",
     },
   ],
-  ["resources/list", { run: (catalog, { cursor }) => catalog.resources.page(cursor), offer: "resources" }],
+  [
+    "resources/list",
+    { run: (catalog, { cursor }, exchange) => catalog.resources.page(cursor, exchange), offer: "resources" },
+  ],
   [
     "resources/templates/list",
-    { run: (catalog, { cursor }) => catalog.resourceTemplates.page(cursor), offer: "resources" },
+    {
+      run: (catalog, { cursor }, exchange) => catalog.resourceTemplates.page(cursor, exchange),
+      offer: "resources",
+    },
   ],
   [
     "resources/read",
@@ -47,7 +56,10 @@ const ROUTES = new Map<string, Route>([
       offer: "resources",
     },
   ],
-  ["prompts/list", { run: (catalog, { cursor }) => catalog.prompts.page(cursor), offer: "prompts" }],
+  [
+    "prompts/list",
+    { run: (catalog, { cursor }, exchange) => catalog.prompts.page(cursor, exchange), offer: "prompts" },
+  ],
   [
     "prompts/get",
     { run: (catalog, params, exchange) => getPrompt(catalog.prompts, params, exchange), offer: "prompts" },
@@ -55,8 +67,8 @@ const ROUTES = new Map<string, Route>([
   [
     "completion/complete",
     {
-      run: (catalog, params) =>
-        complete(catalog.prompts, catalog.resources, catalog.resourceTemplates, params),
+      run: (catalog, params, exchange) =>
+        complete(catalog.prompts, catalog.resources, catalog.resourceTemplates, params, exchange),
       offer: "completions",
     },
   ],

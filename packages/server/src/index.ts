@@ -14,5 +14,7 @@ export type {
   ResourceTemplateReader,
 } from "./features/resources.ts";
 export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
-export { McpServer, type McpServerOptions } from "./server.ts";
+export type { Enabled } from "./listing.ts";
+export type { HandledRequest, Middleware } from "./middleware.ts";
+export { McpServer, type McpServerOptions, type MethodHandler } from "./server.ts";
 export type { Variables } from "./uri-template.ts";

@@ -1,24 +1,33 @@
 /** One kind of thing that a server offers: looked up by key, listed in pages that are written once. */
 
-import { type CacheHints, ErrorCode, ProtocolError, type Revision, type Wire } from "@patchbay/core";
+import { type CacheHints, ErrorCode, nearest, ProtocolError, type Revision, type Wire } from "@patchbay/core";
+import type { Exchange } from "./exchange.ts";
 
 /** A thing that can be listed. */
 export interface Listed {
   /** How it appears in the list, in the newest spelling. */
   readonly definition: object;
+  /** Who it is offered to; everybody, when missing. */
+  readonly enabled?: Enabled | undefined;
 }
+
+/** Whether something is offered to who asks. It may look at credentials, never at the connection (server/tools). */
+export type Enabled = (exchange: Exchange) => boolean;
 
 /** A page of a list, as JSON text for each revision that has asked for it. */
 export class ReadyPage {
   readonly #kind: string;
   readonly #entries: readonly Listed[];
   readonly #nextCursor: string | undefined;
+  readonly #forOne: boolean;
   readonly #texts = new Map<Revision, string>();
 
-  constructor(kind: string, entries: readonly Listed[], nextCursor: string | undefined) {
+  /** @param forOne whether it is made for one caller, and so must not be kept for others */
+  constructor(kind: string, entries: readonly Listed[], nextCursor: string | undefined, forOne: boolean) {
     this.#kind = kind;
     this.#entries = entries;
     this.#nextCursor = nextCursor;
+    this.#forOne = forOne;
   }
 
   /** The text of the result that holds this page. */
@@ -27,7 +36,8 @@ export class ReadyPage {
     if (text === undefined) {
       const items = this.#entries.map((entry) => wire.writeDefinition(entry.definition)).join(",");
       const next = this.#nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(this.#nextCursor)}`;
-      text = wire.writePage(`"${this.#kind}":[${items}]${next}`, hints, serverMeta);
+      const own: Required<CacheHints> = this.#forOne ? { ...hints, cacheScope: "private" } : hints;
+      text = wire.writePage(`"${this.#kind}":[${items}]${next}`, own, serverMeta);
       this.#texts.set(wire.revision, text);
     }
     return text;
@@ -41,6 +51,8 @@ export class Listing<Entry extends Listed> {
   readonly #onChange: () => void;
   readonly #entries = new Map<string, Entry>();
   #pages: Map<string | undefined, ReadyPage> | undefined;
+  /** Whether some are offered to some callers only: then no page is the same for all. */
+  #conditional = false;
 
   /** @param kind the member of the result that holds the list: `tools` */
   constructor(kind: string, pageSize: number, onChange: () => void) {
@@ -49,12 +61,25 @@ export class Listing<Entry extends Listed> {
     this.#onChange = onChange;
   }
 
-  get(key: string): Entry | undefined {
-    return this.#entries.get(key);
+  /** The entry of this key, if it is offered to who asks. */
+  get(key: string, exchange: Exchange): Entry | undefined {
+    const entry = this.#entries.get(key);
+    return entry?.enabled === undefined || entry.enabled(exchange) ? entry : undefined;
   }
 
-  keys(): Iterable<string> {
-    return this.#entries.keys();
+  /** The entries that are offered to who asks. */
+  offered(exchange: Exchange): Entry[] {
+    return [...this.#entries.values()].filter(({ enabled }) => enabled === undefined || enabled(exchange));
+  }
+
+  /** The key nearest to one that was mistyped. */
+  nearest(key: string, exchange: Exchange): string | undefined {
+    return nearest(key, this.#offeredTo(exchange).keys());
+  }
+
+  /** Whatever it is offered to. */
+  find(key: string): Entry | undefined {
+    return this.#entries.get(key);
   }
 
   values(): Iterable<Entry> {
@@ -77,6 +102,7 @@ export class Listing<Entry extends Listed> {
 
   #changed(): void {
     this.#pages = undefined;
+    this.#conditional = [...this.#entries.values()].some(({ enabled }) => enabled !== undefined);
     this.#onChange();
   }
 
@@ -84,9 +110,10 @@ export class Listing<Entry extends Listed> {
    * @param cursor from the page before; missing for the first
    * @throws ProtocolError (−32602) for a cursor that is not of this list (server/utilities/pagination)
    */
-  page(cursor: unknown): ReadyPage {
-    this.#pages ??= this.#cut();
-    const page = this.#pages.get(cursor as string | undefined);
+  page(cursor: unknown, exchange: Exchange): ReadyPage {
+    if (!this.#conditional) this.#pages ??= this.#cut(this.#entries, false);
+    const pages = this.#pages ?? this.#cut(this.#offeredTo(exchange), true);
+    const page = pages.get(cursor as string | undefined);
     if (page === undefined) {
       throw new ProtocolError(
         ErrorCode.InvalidParams,
@@ -96,16 +123,23 @@ export class Listing<Entry extends Listed> {
     return page;
   }
 
+  #offeredTo(exchange: Exchange): ReadonlyMap<string, Entry> {
+    if (!this.#conditional) return this.#entries;
+    return new Map(
+      [...this.#entries].filter(([, { enabled }]) => enabled === undefined || enabled(exchange)),
+    );
+  }
+
   /** A cursor names the last key before its page, so that it outlives what is added after it. */
-  #cut(): Map<string | undefined, ReadyPage> {
+  #cut(all: ReadonlyMap<string, Entry>, forOne: boolean): Map<string | undefined, ReadyPage> {
     const pages = new Map<string | undefined, ReadyPage>();
-    const keys = [...this.#entries.keys()];
+    const keys = [...all.keys()];
     let cursor: string | undefined;
     for (let start = 0; start === 0 || start < keys.length; start += this.#pageSize) {
       const end = start + this.#pageSize;
-      const entries = keys.slice(start, end).map((key) => this.#entries.get(key) as Entry);
+      const entries = keys.slice(start, end).map((key) => all.get(key) as Entry);
       const next = end < keys.length ? `after:${keys[end - 1]}` : undefined;
-      pages.set(cursor, new ReadyPage(this.#kind, entries, next));
+      pages.set(cursor, new ReadyPage(this.#kind, entries, next, forOne));
       cursor = next;
     }
     return pages;

@@ -8,12 +8,14 @@ import type {
   JsonObject,
   MirroredParam,
   Parsed,
+  Result,
   Schema,
   ServerCapabilities,
 } from "@patchbay/core";
 import { META } from "@patchbay/core";
 import { Catalog } from "./catalog.ts";
 import { Changes } from "./changes.ts";
+import { Context } from "./context.ts";
 import { dispatch, type Reply } from "./dispatch.ts";
 import type { Exchange } from "./exchange.ts";
 import { type PromptDefinition, type PromptHandler, promptEntry } from "./features/prompts.ts";
@@ -26,6 +28,7 @@ import {
   resourceTemplateEntry,
 } from "./features/resources.ts";
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
+import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
 import { createStateSealer, type StateSealer } from "./modern/state.ts";
 import { serveChannel } from "./transports/channel.ts";
@@ -37,6 +40,10 @@ export interface McpServerOptions {
   pageSize?: number;
   /** What it offers even while there is none of it, because it may come at run time. */
   offers?: readonly ("tools" | "resources" | "prompts")[];
+  /** Extensions that it speaks, by identifier, with their settings (basic/versioning § Extension Negotiation). */
+  extensions?: JsonObject;
+  /** Capabilities that no specification knows. */
+  experimental?: JsonObject;
   /** How long clients may keep lists, and for whom. Default: not at all, the same for everybody. */
   cache?: CacheHints;
   /**
@@ -54,6 +61,9 @@ export interface McpServerOptions {
    */
   onError?: (error: unknown, where: string) => void;
 }
+
+/** Answers a method of an extension's or your own. */
+export type MethodHandler = (params: JsonObject, context: Context) => Result | Promise<Result>;
 
 /**
  * One server, defined once and shared by every connection, session and request.
@@ -76,6 +86,9 @@ export class McpServer implements ChannelServer {
   /** What changes in it while it runs. */
   readonly changes = new Changes();
   readonly #catalog: Catalog;
+  readonly #middleware: Middleware[] = [];
+  readonly #methods = new Map<string, MethodHandler>();
+  readonly #declared: ServerCapabilities;
   readonly #onError: (error: unknown, where: string) => void;
 
   constructor(info: Implementation, options: McpServerOptions = {}) {
@@ -89,6 +102,8 @@ export class McpServer implements ChannelServer {
     this.sealer = createStateSealer(options.stateSecrets);
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
+    const { extensions, experimental } = options;
+    this.#declared = { ...(extensions && { extensions }), ...(experimental && { experimental }) };
     this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
   }
 
@@ -149,6 +164,24 @@ export class McpServer implements ChannelServer {
     return this;
   }
 
+  /**
+   * Answers a method that the protocol does not have: an extension's, or your own.
+   *
+   * @param method as it goes over the wire, such as `acme/search`
+   * @throws Error when it is answered already
+   */
+  method(method: string, handler: MethodHandler): this {
+    if (this.#methods.has(method)) throw new Error(`The method "${method}" is answered already`);
+    this.#methods.set(method, handler);
+    return this;
+  }
+
+  /** Puts middleware around each request from now on; the first that is added is the outermost. */
+  use(middleware: Middleware): this {
+    this.#middleware.push(middleware);
+    return this;
+  }
+
   /** Withdraws a tool; false when there was none. Clients that listen are told, as of all changes. */
   removeTool(name: string): boolean {
     return this.#catalog.tools.remove(name);
@@ -176,12 +209,12 @@ export class McpServer implements ChannelServer {
 
   /** The parameters of a tool that HTTP headers repeat; nothing for most tools. */
   mirroredParams(tool: unknown): readonly MirroredParam[] | undefined {
-    return this.#catalog.tools.get(tool as string)?.mirrored;
+    return this.#catalog.tools.find(tool as string)?.mirrored;
   }
 
   /** What it can do, by what it has been given. */
   get capabilities(): ServerCapabilities {
-    return this.#catalog.capabilities();
+    return { ...this.#catalog.capabilities(), ...this.#declared };
   }
 
   /** Serves one connection, until it closes. Any number may be served at once. */
@@ -195,7 +228,20 @@ export class McpServer implements ChannelServer {
    * @throws ProtocolError when the request is wrong; anything else when the work failed
    */
   handle(method: string, params: JsonObject, exchange: Exchange): Reply | Promise<Reply> {
+    const own = this.#methods.get(method);
+    if (own !== undefined) return own(params, new Context(exchange, params));
     return dispatch(this.#catalog, method, params, exchange, this.#onError);
+  }
+
+  /** Carries a request through the middleware to the work. */
+  through(
+    method: string,
+    params: JsonObject,
+    exchange: Exchange,
+    work: () => Reply | Promise<Reply>,
+  ): Reply | Promise<Reply> {
+    if (this.#middleware.length === 0) return work();
+    return runThrough(this.#middleware, { method, params, exchange }, work);
   }
 
   /** Tells the operator of a failure whose details the client is not told. */

@@ -7,7 +7,6 @@ import {
   isObject,
   type JsonObject,
   type Meta,
-  nearest,
   type Prompt,
   type PromptArgument,
   type PromptMessage,
@@ -15,7 +14,7 @@ import {
 } from "@patchbay/core";
 import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Listed, Listing } from "../listing.ts";
+import type { Enabled, Listed, Listing } from "../listing.ts";
 import type { Complete } from "./completion.ts";
 
 /** What a prompt is, besides its name. */
@@ -27,6 +26,8 @@ export interface PromptDefinition {
   _meta?: Meta;
   /** Suggestions for the prompt's arguments. */
   complete?: Record<string, Complete>;
+  /** Who it is offered to. Default: everybody. */
+  enabled?: Enabled;
 }
 
 /** One message of the user's, messages, or a whole result. */
@@ -44,13 +45,13 @@ export interface PromptEntry extends Listed {
 }
 
 export function promptEntry(name: string, prompt: PromptDefinition, handler: PromptHandler): PromptEntry {
-  const { complete = {}, ...rest } = prompt;
+  const { complete = {}, enabled, ...rest } = prompt;
   for (const argument of Object.keys(complete)) {
     if (!rest.arguments?.some((known) => known.name === argument)) {
       throw new Error(`Prompt "${name}" has no argument "${argument}"`);
     }
   }
-  return { definition: { name, ...rest }, complete, handler };
+  return { definition: { name, ...rest }, enabled, complete, handler };
 }
 
 /** Answers `prompts/get`. */
@@ -61,15 +62,14 @@ export async function getPrompt(
 ): Promise<GetPromptResult> {
   const { name, arguments: given = {} } = params;
   if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"name" must be a string');
-  const prompt = prompts.get(name);
-  if (prompt === undefined) throw unknownPrompt(name, prompts);
+  const prompt = prompts.get(name, exchange);
+  if (prompt === undefined) throw unknownPrompt(name, prompts.nearest(name, exchange));
   const args = checkArguments(given, prompt.definition);
   const messages = await prompt.handler(args, new Context(exchange, params));
   return toResult(messages, prompt.definition);
 }
 
-export function unknownPrompt(name: string, prompts: Listing<PromptEntry>): ProtocolError {
-  const near = nearest(name, prompts.keys());
+export function unknownPrompt(name: string, near: string | undefined): ProtocolError {
   const hint = near === undefined ? "" : `; did you mean "${near}"?`;
   return new ProtocolError(ErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 128)}${hint}`);
 }

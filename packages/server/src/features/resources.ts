@@ -17,7 +17,7 @@ import {
 } from "@patchbay/core";
 import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Listed, Listing } from "../listing.ts";
+import type { Enabled, Listed, Listing } from "../listing.ts";
 import { parseUriTemplate, type UriTemplate, type Variables } from "../uri-template.ts";
 import type { Complete } from "./completion.ts";
 
@@ -32,6 +32,8 @@ export interface ResourceDefinition {
   icons?: Icon[];
   annotations?: Annotations;
   _meta?: Meta;
+  /** Who it is offered to. Default: everybody. */
+  enabled?: Enabled;
   /** How long what was read may be kept, and by whom. Default: not at all, by its reader alone. */
   cache?: CacheHints;
 }
@@ -75,8 +77,8 @@ export function resourceEntry(
 ): ResourceEntry {
   if (!URL.canParse(uri))
     throw new Error(`Resource "${uri}": a resource's URI is absolute, such as "file:///notes.txt"`);
-  const { cache, ...rest } = resource;
-  return { definition: { uri, ...rest }, cache: withDefaults(cache), read };
+  const { cache, enabled, ...rest } = resource;
+  return { definition: { uri, ...rest }, enabled, cache: withDefaults(cache), read };
 }
 
 export function resourceTemplateEntry(
@@ -84,13 +86,20 @@ export function resourceTemplateEntry(
   resource: ResourceTemplateDefinition,
   read: ResourceTemplateReader,
 ): ResourceTemplateEntry {
-  const { cache, complete = {}, ...rest } = resource;
+  const { cache, enabled, complete = {}, ...rest } = resource;
   const template = parseUriTemplate(uriTemplate);
   for (const name of Object.keys(complete)) {
     if (!template.variables.includes(name))
       throw new Error(`URI template "${uriTemplate}" has no variable "${name}"`);
   }
-  return { definition: { uriTemplate, ...rest }, template, cache: withDefaults(cache), complete, read };
+  return {
+    definition: { uriTemplate, ...rest },
+    enabled,
+    template,
+    cache: withDefaults(cache),
+    complete,
+    read,
+  };
 }
 
 function withDefaults(cache: CacheHints | undefined): Required<CacheHints> {
@@ -106,12 +115,12 @@ export async function readResource(
 ): Promise<ReadResourceResult> {
   const { uri } = params;
   if (typeof uri !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"uri" must be a string');
-  const resource = resources.get(uri);
+  const resource = resources.get(uri, exchange);
   if (resource !== undefined) {
     const given = await resource.read(uri, new Context(exchange, params));
     return toResult(given, uri, resource);
   }
-  for (const entry of templates.values()) {
+  for (const entry of templates.offered(exchange)) {
     const variables = entry.template.match(uri);
     if (variables === undefined) continue;
     const given = await entry.read(uri, variables, new Context(exchange, params));

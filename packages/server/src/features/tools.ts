@@ -13,7 +13,6 @@ import {
   type Meta,
   type MirroredParam,
   mirroredParams,
-  nearest,
   type Parsed,
   type PreparedSchema,
   ProtocolError,
@@ -24,7 +23,7 @@ import {
 } from "@patchbay/core";
 import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Listed, Listing } from "../listing.ts";
+import type { Enabled, Listed, Listing } from "../listing.ts";
 
 /** What a tool is, besides its name. */
 export interface ToolDefinition<Input extends Schema, Output extends Schema> {
@@ -38,6 +37,8 @@ export interface ToolDefinition<Input extends Schema, Output extends Schema> {
   annotations?: ToolAnnotations;
   icons?: Icon[];
   _meta?: Meta;
+  /** Who it is offered to. Default: everybody. */
+  enabled?: Enabled;
 }
 
 /** What a handler may give back; its typed output first, where the tool has one. */
@@ -74,7 +75,7 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
   tool: ToolDefinition<Input, Output>,
   handler: ToolHandler<Parsed<Input>, Parsed<Output>>,
 ): ToolEntry {
-  const { input: inputSchema = NO_ARGUMENTS, output: outputSchema, ...rest } = tool;
+  const { input: inputSchema = NO_ARGUMENTS, output: outputSchema, enabled, ...rest } = tool;
   try {
     const input = prepareSchema(inputSchema, "input");
     if (input.json.type !== "object")
@@ -85,6 +86,7 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
       definition: { name, ...rest, inputSchema: input.json, ...(output && { outputSchema: output.json }) },
       input,
       output,
+      enabled,
       mirrored: mirrored.length > 0 ? mirrored : undefined,
       handler,
     };
@@ -102,8 +104,8 @@ export async function callTool(
 ): Promise<CallToolResult> {
   const { name, arguments: args = {} } = params;
   if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"name" must be a string');
-  const tool = tools.get(name);
-  if (tool === undefined) throw unknownTool(name, tools);
+  const tool = tools.get(name, exchange);
+  if (tool === undefined) throw unknownTool(name, tools.nearest(name, exchange));
   if (!isObject(args)) throw new ProtocolError(ErrorCode.InvalidParams, '"arguments" must be an object');
 
   const pending = tool.input.check(args);
@@ -124,8 +126,7 @@ export async function callTool(
   return toResult(given, tool, report);
 }
 
-function unknownTool(name: string, tools: Listing<ToolEntry>): ProtocolError {
-  const near = nearest(name, tools.keys());
+function unknownTool(name: string, near: string | undefined): ProtocolError {
   const hint = near === undefined ? "" : `; did you mean "${near}"?`;
   return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}${hint}`);
 }

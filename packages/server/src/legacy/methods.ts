@@ -22,6 +22,16 @@ export interface LegacySession {
 
 export function legacyReply(
   server: McpServer,
+  request: RequestMessage,
+  call: Call,
+  session: LegacySession,
+): Reply | Promise<Reply> {
+  const { method, params } = request;
+  return server.through(method, params, call, () => carryOut(server, request, call, session));
+}
+
+function carryOut(
+  server: McpServer,
   { method, params }: RequestMessage,
   call: Call,
   session: LegacySession,

@@ -29,12 +29,21 @@ export function modernReply(
   subscriptions: Subscriptions,
 ): Reply | Promise<Reply> {
   const { method, params } = request;
+  const reply = server.through(method, params, call, () => carryOut(server, request, call, subscriptions));
+  return reply instanceof Promise && RESUMABLE.has(method) ? call.orSuspension(reply) : reply;
+}
+
+function carryOut(
+  server: McpServer,
+  request: RequestMessage,
+  call: Call,
+  subscriptions: Subscriptions,
+): Reply | Promise<Reply> {
+  const { method, params } = request;
   if (method === "server/discover") return discover(server);
   if (method === "subscriptions/listen") return subscriptions.listen(server, request, call);
-  if (!RESUMABLE.has(method)) return server.handle(method, params, call);
-  if (params.requestState !== undefined) return call.orSuspension(resumed(server, request, call));
-  const reply = server.handle(method, params, call);
-  return reply instanceof Promise ? call.orSuspension(reply) : reply;
+  const retry = params.requestState !== undefined && RESUMABLE.has(method);
+  return retry ? resumed(server, request, call) : server.handle(method, params, call);
 }
 
 async function resumed(server: McpServer, { method, params }: RequestMessage, call: Call): Promise<Reply> {
