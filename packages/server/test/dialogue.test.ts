@@ -209,6 +209,21 @@ describe("requestState", () => {
     await wire.close();
   });
 
+  test("is not needed by a request that brings its answers; those that nobody asked for are passed over", async () => {
+    const wire = await openModern(server);
+    const early = { ...book, inputResponses: { ...inputResponses, unknown: ACCEPT({}) } };
+    const { result } = await wire.request("tools/call", early);
+    expect(Object.keys(result.inputRequests)).toEqual(["2"]);
+    const all = { ...inputResponses, 2: ACCEPT({ seat: "aisle" }) };
+    const done = await wire.request("tools/call", { ...book, inputResponses: all });
+    expect(done.result.content[0].text).toMatch(/^true receipt \d+ aisle$/);
+    for (const wrong of [null, 5, { sure: 12345 }]) {
+      const { error } = await wire.request("tools/call", { ...book, inputResponses: wrong });
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("must be an object") });
+    }
+    await wire.close();
+  });
+
   test("is worth nothing when changed, foreign or expired", async () => {
     const wire = await openModern(server);
     const state = await suspended(wire);

@@ -63,6 +63,8 @@ export class Resumption implements Dialogue {
   readonly #request: string;
   readonly #sealer: StateSealer;
   readonly #limits: ResumptionLimits;
+  /** The answers that the request brings, by key. */
+  readonly #brought: JsonObject;
   readonly #asked: Asked[];
   readonly #steps: Record<string, JsonValue>;
   readonly #running = new Map<string, Promise<unknown>>();
@@ -73,21 +75,29 @@ export class Resumption implements Dialogue {
   private constructor(
     call: Call,
     method: string,
-    request: string,
+    params: JsonObject,
     sealer: StateSealer,
     limits: ResumptionLimits,
     past: Past,
   ) {
+    const { inputResponses = {} } = params;
+    if (!isObject(inputResponses))
+      throw new ProtocolError(ErrorCode.InvalidParams, '"inputResponses" must be an object');
+    this.#brought = inputResponses;
     this.#call = call;
     this.#method = method;
-    this.#request = request;
+    this.#request = identityOf(method, params);
     this.#sealer = sealer;
     this.#limits = limits;
     this.#asked = past.asked;
     this.#steps = past.steps;
   }
 
-  /** The dialogue of a request that comes for the first time. */
+  /**
+   * The dialogue of a request that brings no state: it comes for the first time, or brings all answers itself.
+   *
+   * @throws ProtocolError (−32602) when its answers are no object
+   */
   static begin(
     call: Call,
     method: string,
@@ -95,7 +105,7 @@ export class Resumption implements Dialogue {
     sealer: StateSealer,
     limits: ResumptionLimits,
   ): Resumption {
-    return new Resumption(call, method, identityOf(method, params), sealer, limits, { asked: [], steps: {} });
+    return new Resumption(call, method, params, sealer, limits, { asked: [], steps: {} });
   }
 
   /**
@@ -110,30 +120,17 @@ export class Resumption implements Dialogue {
     sealer: StateSealer,
     limits: ResumptionLimits,
   ): Promise<Resumption> {
-    const { requestState, inputResponses = {} } = params;
+    const { requestState } = params;
     if (typeof requestState !== "string" || requestState.length > limits.maxStateBytes) {
       throw badState("unreadable", "it must be the text that this server gave");
     }
-    if (!isObject(inputResponses))
-      throw new ProtocolError(ErrorCode.InvalidParams, '"inputResponses" must be an object');
     const state = await sealer.open(requestState);
     if (state === undefined) throw badState("tampered", "it was changed, or sealed with another key");
-    const request = identityOf(method, params);
-    if (state.r !== (await digestOf(request))) throw badState("foreign", "it belongs to another request");
+    if (state.r !== (await digestOf(identityOf(method, params))))
+      throw badState("foreign", "it belongs to another request");
     if (!(Number(state.e) > Date.now())) throw badState("expired", "it has expired; send the request anew");
-    const asked = (state.q as unknown as Asked[]).map((question) => {
-      const answer = Object.hasOwn(inputResponses, question.key) ? inputResponses[question.key] : undefined;
-      if (question.answer !== undefined || answer === undefined) return question;
-      if (!isObject(answer)) {
-        throw new ProtocolError(
-          ErrorCode.InvalidParams,
-          `inputResponses["${question.key}"] must be an object`,
-        );
-      }
-      return { ...question, answer };
-    });
-    return new Resumption(call, method, request, sealer, limits, {
-      asked,
+    return new Resumption(call, method, params, sealer, limits, {
+      asked: state.q as unknown as Asked[],
       steps: state.s as Record<string, JsonValue>,
     });
   }
@@ -162,6 +159,12 @@ export class Resumption implements Dialogue {
         );
       }
       this.#asked[index] = asked;
+    }
+    if (Object.hasOwn(this.#brought, asked.key)) {
+      const answer = this.#brought[asked.key];
+      if (!isObject(answer)) return Promise.reject(badAnswer(asked.key));
+      asked.answer = answer;
+      return Promise.resolve(answer);
     }
     const waits = { asked, request, reject: (_cause: Error) => {} };
     // What is asked in the same turn goes out together.
@@ -232,6 +235,10 @@ export class Resumption implements Dialogue {
 function identityOf(method: string, params: JsonObject): string {
   const { _meta, requestState, inputResponses, ...own } = params;
   return canonicalJson({ method, params: own });
+}
+
+function badAnswer(key: string): ProtocolError {
+  return new ProtocolError(ErrorCode.InvalidParams, `inputResponses["${key}"] must be an object`);
 }
 
 function badState(reason: "unreadable" | "tampered" | "foreign" | "expired", what: string): ProtocolError {
