@@ -76,6 +76,8 @@ export type LimitName =
   | "maxLineLength"
   | "maxPages"
   | "maxSessions"
+  | "maxSessionLength"
+  | "maxSseConnections"
   | "maxInFlight"
   | "maxBatch"
   | "maxQuestions"

@@ -9,6 +9,7 @@ import {
   writeResult,
 } from "@patchbay/core";
 import type { Reply } from "./dispatch.ts";
+import type { Call } from "./exchange.ts";
 import { failure } from "./features/tools.ts";
 import { ReadyPage } from "./listing.ts";
 import type { McpServer } from "./server.ts";
@@ -19,33 +20,45 @@ export interface Answer {
   errorCode: number | undefined;
 }
 
-/** Runs the work and writes what it gave. Never throws and never rejects. */
+/**
+ * Runs the work and hands its answer over, once: what the work gave, or what it was suspended with. Never throws.
+ * A callback and not a promise, because one would have to be wrapped around every call for the few that suspend.
+ */
 export function answer(
   server: McpServer,
-  wire: Wire,
+  call: Call,
   id: RequestId,
   method: string,
   work: () => Reply | Promise<Reply>,
-): Answer | Promise<Answer> {
-  const failed = (thrown: unknown): Answer => {
+  done: (answer: Answer) => void,
+): void {
+  const { wire } = call.caller;
+  const fail = (thrown: unknown): void => {
     if (thrown instanceof InvalidArgumentsError && wire.wrongArgumentsAreResults) {
-      return succeeded(failure(thrown.message));
+      return succeed(failure(thrown.message));
     }
     if (!(thrown instanceof ProtocolError)) server.report(thrown, method);
-    return errorAnswer(wire, id, thrown);
+    done(errorAnswer(wire, id, thrown));
   };
-  const succeeded = (reply: Reply): Answer => {
+  const succeed = (reply: Reply): void => {
+    let text: string;
     try {
-      return { text: writeResult(id, writeReply(server, wire, reply)), errorCode: undefined };
+      text = writeResult(id, writeReply(server, wire, reply));
     } catch (thrown) {
-      return failed(thrown);
+      return fail(thrown);
     }
+    done({ text, errorCode: undefined });
   };
   try {
     const reply = work();
-    return reply instanceof Promise ? reply.then(succeeded, failed) : succeeded(reply);
+    if (!(reply instanceof Promise)) return succeed(reply);
+    call.onSuspended = (result) => result.then(succeed, fail);
+    reply.then(
+      (value) => call.suspended || succeed(value),
+      (thrown) => call.suspended || fail(thrown),
+    );
   } catch (thrown) {
-    return failed(thrown);
+    fail(thrown);
   }
 }
 

@@ -61,7 +61,8 @@ export class Call implements Exchange {
   readonly #detach: ((retryMs: number) => void) | undefined;
   #dialogue: Dialogue | undefined;
   #controller: AbortController | undefined;
-  #onSuspend: ((result: Promise<Result>) => void) | undefined;
+  /** Takes the result of a request that was suspended; its handler's is then passed over. */
+  onSuspended: ((result: Promise<Result>) => void) | undefined;
   #over = false;
   #cancelled = false;
   #suspended = false;
@@ -114,6 +115,10 @@ export class Call implements Exchange {
     return this.#controller.signal;
   }
 
+  get suspended(): boolean {
+    return this.#suspended;
+  }
+
   get cancelled(): boolean {
     return this.#cancelled;
   }
@@ -142,19 +147,8 @@ export class Call implements Exchange {
   /** This run of the handler is over; the request is answered by this result instead of the handler's. */
   suspend(result: Promise<Result>, why: Error): void {
     this.#suspended = true;
-    this.#onSuspend?.(result);
+    this.onSuspended?.(result);
     this.#stop(why);
-  }
-
-  /** The handler's own reply, or the result that it was suspended with. */
-  orSuspension<T>(reply: Promise<T>): Promise<T | Result> {
-    return new Promise((resolve, reject) => {
-      this.#onSuspend = (result) => result.then(resolve, reject);
-      reply.then(
-        (value) => this.#suspended || resolve(value),
-        (cause) => this.#suspended || reject(cause),
-      );
-    });
   }
 
   #stop(why: Error): void {

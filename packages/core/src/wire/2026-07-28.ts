@@ -10,17 +10,20 @@ export const wire20260728: Wire = {
 
   writeResult(result, serverMeta) {
     if (result._meta !== undefined || result.resultType !== undefined) {
-      const { _meta, resultType = "complete", ...rest } = result;
-      const meta = _meta === undefined ? {} : _meta;
-      return open(resultType as string) + membersOf(rest) + close(serverMeta, membersOf(meta));
+      const { _meta = {}, resultType = "complete", ...rest } = result;
+      const type = `"resultType":${JSON.stringify(resultType)}`;
+      return withMembers(
+        JSON.stringify(rest),
+        `${type},"_meta":${withMembers(JSON.stringify(_meta), serverMeta)}`,
+      );
     }
-    return open("complete") + membersOf(result) + close(serverMeta, "");
+    return withMembers(JSON.stringify(result), `"resultType":"complete","_meta":{${serverMeta}}`);
   },
 
   writeDefinition: (definition) => JSON.stringify(definition),
 
   writePage(members, { ttlMs, cacheScope }, serverMeta) {
-    return `${open("complete")},${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"${close(serverMeta, "")}`;
+    return `{${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","resultType":"complete","_meta":{${serverMeta}}}`;
   },
 
   implementation: (info) => info,
@@ -30,18 +33,7 @@ export const wire20260728: Wire = {
   error: toErrorObject,
 };
 
-function open(resultType: string): string {
-  return resultType === "complete"
-    ? '{"resultType":"complete"'
-    : `{"resultType":${JSON.stringify(resultType)}`;
-}
-
-function close(serverMeta: string, otherMeta: string): string {
-  return `,"_meta":{${serverMeta}${otherMeta}}}`;
-}
-
-/** An object's members as text, each after a comma. */
-function membersOf(value: object): string {
-  const text = JSON.stringify(value);
-  return text === "{}" ? "" : `,${text.slice(1, -1)}`;
+/** An object's text with more members at its end: an answer is not written twice to say what kind it is. */
+function withMembers(text: string, members: string): string {
+  return text === "{}" ? `{${members}}` : `${text.slice(0, -1)},${members}}`;
 }

@@ -115,7 +115,8 @@ export async function callTool(
   }
   let given: unknown;
   try {
-    given = await tool.handler(checked.value as never, new Context(exchange, params));
+    const pending = tool.handler(checked.value as never, new Context(exchange, params));
+    given = pending instanceof Promise ? await pending : pending;
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;
     if (exchange.signal.aborted) return failure(`${name} was cancelled`);
@@ -131,7 +132,11 @@ function unknownTool(name: string, near: string | undefined): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}${hint}`);
 }
 
-async function toResult(given: unknown, tool: ToolEntry, report: ReportError): Promise<CallToolResult> {
+function toResult(
+  given: unknown,
+  tool: ToolEntry,
+  report: ReportError,
+): CallToolResult | Promise<CallToolResult> {
   if (isCallToolResult(given)) {
     if (tool.output === undefined || given.isError === true) return given;
     return structured(given.structuredContent, tool, report, given);

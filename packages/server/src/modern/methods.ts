@@ -29,8 +29,7 @@ export function modernReply(
   subscriptions: Subscriptions,
 ): Reply | Promise<Reply> {
   const { method, params } = request;
-  const reply = server.through(method, params, call, () => carryOut(server, request, call, subscriptions));
-  return reply instanceof Promise && RESUMABLE.has(method) ? call.orSuspension(reply) : reply;
+  return server.through(method, params, call, () => carryOut(server, request, call, subscriptions));
 }
 
 function carryOut(

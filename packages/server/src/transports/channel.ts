@@ -16,7 +16,7 @@ import {
   wireOf,
   writeError,
 } from "@patchbay/core";
-import { type Answer, answer, errorAnswer } from "../answer.ts";
+import { answer, errorAnswer } from "../answer.ts";
 import type { Reply } from "../dispatch.ts";
 import { Call } from "../exchange.ts";
 import { legacyReply } from "../legacy/methods.ts";
@@ -61,7 +61,8 @@ class Connection implements Serving {
   readonly #channel: Channel;
   readonly #maxInFlight: number;
   readonly #maxBatch: number;
-  readonly #inFlight = new Map<RequestId, Call>();
+  // A map that grows and shrinks keeps what it held alive for a while: a slot that is emptied holds nothing.
+  readonly #inFlight = new Map<RequestId, { call: Call | undefined }>();
   readonly #asked: ClientRequests;
   readonly #subscriptions: Subscriptions;
   #session: SessionRecord | undefined;
@@ -93,7 +94,7 @@ class Connection implements Serving {
   }
 
   end(): void {
-    for (const call of this.#inFlight.values()) call.cancel("the connection closed");
+    for (const { call } of this.#inFlight.values()) call?.cancel("the connection closed");
     this.#inFlight.clear();
     this.#asked.close();
     this.#untell();
@@ -195,30 +196,25 @@ class Connection implements Serving {
       const what = `more requests in flight than maxInFlight allows (${this.#maxInFlight})`;
       throw limitError("maxInFlight", what, this.#maxInFlight);
     }
-    const pending = answer(this.#server, call.caller.wire, id, method, work);
-    if (pending instanceof Promise) {
-      this.#inFlight.set(id, call);
-      pending.then((settled) => this.#finish(id, call, respond, settled));
-    } else {
-      this.#finish(id, call, respond, pending);
-    }
-  }
-
-  #finish(id: RequestId, call: Call, respond: Respond, { text }: Answer): void {
-    if (this.#inFlight.get(id) === call) this.#inFlight.delete(id);
-    if (call.cancelled) {
-      respond(undefined);
-    } else {
-      call.finish();
-      respond(text);
-    }
-    if (this.#inFlight.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    const slot: { call: Call | undefined } = { call };
+    this.#inFlight.set(id, slot);
+    answer(this.#server, call, id, method, work, ({ text }) => {
+      slot.call = undefined;
+      this.#inFlight.delete(id);
+      if (call.cancelled) {
+        respond(undefined);
+      } else {
+        call.finish();
+        respond(text);
+      }
+      if (this.#inFlight.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    });
   }
 
   #notification({ method, params }: NotificationMessage): void {
     if (method !== "notifications/cancelled") return;
     const { requestId, reason } = params;
-    const call = this.#inFlight.get(requestId as RequestId);
+    const call = this.#inFlight.get(requestId as RequestId)?.call;
     call?.cancel(typeof reason === "string" ? reason : undefined);
   }
 }

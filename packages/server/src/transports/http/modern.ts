@@ -1,7 +1,7 @@
 /** A modern request over HTTP: one POST, answered by JSON, or by a stream if something comes before the answer. */
 
 import { type RequestMessage, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
-import { type Answer, answer, errorAnswer } from "../../answer.ts";
+import { answer, errorAnswer } from "../../answer.ts";
 import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envelope.ts";
 import { modernCall, modernReply } from "../../modern/methods.ts";
 import type { Subscriptions } from "../../modern/subscriptions.ts";
@@ -53,15 +53,11 @@ export function serveModern(
     clearInterval(streaming);
     call.cancel();
   });
-  const finish = (settled: Answer) => {
+  const work = () => modernReply(server, message, call, subscriptions);
+  answer(server, call, id, method, work, (settled) => {
     call.finish();
     if (streaming === undefined) return sendModern(http, settled);
     http.write(sseEvent(settled.text));
     http.end();
-  };
-  const pending = answer(server, caller.wire, id, method, () =>
-    modernReply(server, message, call, subscriptions),
-  );
-  if (pending instanceof Promise) void pending.then(finish);
-  else finish(pending);
+  });
 }
