@@ -13,6 +13,7 @@ export default defineConfig({
           include: [
             "packages/*/test/**/*.test.ts",
             "scripts/test/**/*.test.ts",
+            "conformance/test/**/*.test.ts",
             "examples/**/*.test.ts",
             "docs/**/*.test.ts",
           ],

@@ -17,9 +17,12 @@ export function isInstalled(folder) {
 }
 
 /** Installs if needed; gives whether all is there in the end. */
-export async function install(folder) {
+export async function install(folder, options = {}) {
   if (isInstalled(folder)) return true;
-  const code = await runNpm(["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
+  const code = await runNpm(["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    ...options,
+    cwd: folder,
+  });
   return code === 0;
 }
 

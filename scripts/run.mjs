@@ -7,10 +7,14 @@ import { fileURLToPath } from "node:url";
 /** The repository's root. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Gives the exit code; 127 when the program could not be started. An interrupt ends the program, then us. */
-export function run(command, args, { cwd = ROOT, env = process.env } = {}) {
+/**
+ * Gives the exit code; 127 when the program could not be started. An interrupt ends the program, then us.
+ *
+ * @param options.stdout where its output goes: 2 for our stderr, when our stdout is for machines
+ */
+export function run(command, args, { cwd = ROOT, env = process.env, stdout = "inherit" } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, env, stdio: ["ignore", "inherit", "inherit"] });
+    const child = spawn(command, args, { cwd, env, stdio: ["ignore", stdout, "inherit"] });
     let interrupted;
     const stop = (signal) => {
       interrupted = signal;
