@@ -1,9 +1,11 @@
 /** A legacy stream of events that outlives its connection: a client that lost it comes back for the rest. */
 
 import { SSE_KEEP_ALIVE, sseEvent, sseEventWithId, ssePrimer, sseRetry } from "@patchbay/core";
+import { every } from "../timers.ts";
 
 /** A connection that a stream is sent over. */
 export interface Sink {
+  /** Writes text; gives the bytes that wait for the reader. */
   write(text: string): number;
   end(): void;
   destroy(): void;
@@ -15,9 +17,9 @@ export interface EventStreamOptions {
   resumable: boolean;
   /** Whether the client is given an id before there is anything to tell (since 2025-11-25). */
   primes: boolean;
-  /** Events that are kept. Default 1000. */
+  /** Events that are kept. */
   maxEvents: number;
-  /** Bytes that may wait for the reader, which is dropped beyond. */
+  /** Bytes that may wait for the reader, which is dropped beyond; also the length of what is kept. */
   maxBufferedBytes: number;
   /** Milliseconds between the comments that keep an idle stream open. */
   keepAlive: number;
@@ -25,7 +27,6 @@ export interface EventStreamOptions {
 
 interface Kept {
   seq: number;
-  /** Empty for an id without a message. */
   text: string;
 }
 
@@ -33,91 +34,112 @@ interface Kept {
 export class EventStream {
   readonly id: string;
   readonly #options: EventStreamOptions;
+  readonly #onFinish: (stream: EventStream) => void;
   readonly #kept: Kept[] = [];
+  #keptLength = 0;
+  /** Of the last event that was sent, and of the last that is kept no more. */
   #seq = 0;
+  #lost = 0;
   #sink: Sink | undefined;
-  #keepAlive: ReturnType<typeof setInterval> | undefined;
-  #finished = false;
-
-  /** @param id unique in its session, and in the ids of its events */
-  constructor(id: string, options: EventStreamOptions) {
-    this.id = id;
-    this.#options = options;
-  }
-
-  get connected(): boolean {
-    return this.#sink !== undefined;
-  }
-
-  get finished(): boolean {
-    return this.#finished;
-  }
-
-  /** Sends the stream over a connection from now on; one it had before is let go. */
-  connect(sink: Sink): void {
-    this.#sink?.end();
-    this.#sink = sink;
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = setInterval(() => sink.write(SSE_KEEP_ALIVE), this.#options.keepAlive);
-    sink.onOver(() => this.#lose(sink));
-    if (this.#options.resumable && this.#options.primes && this.#seq === 0) {
-      this.#keep("");
-      sink.write(ssePrimer(this.#eventId(this.#seq)));
-    }
-  }
+  #stopKeepAlive: () => void = () => {};
+  #finishedAt: number | undefined;
 
   /**
-   * Goes on over a new connection after the event that the client saw last.
-   *
-   * @returns false when what came after it is not kept any more
+   * @param id unique in its session, and part of the ids of its events
+   * @param onFinish is called once, when nothing more comes
    */
-  resume(sink: Sink, after: number): boolean {
-    const first = this.#kept[0]?.seq ?? this.#seq + 1;
-    if (after < first - 1 || after > this.#seq) return false;
-    this.connect(sink);
-    for (const { seq, text } of this.#kept) {
-      if (seq > after && text !== "") sink.write(sseEventWithId(this.#eventId(seq), text));
+  constructor(id: string, options: EventStreamOptions, onFinish: (stream: EventStream) => void) {
+    this.id = id;
+    this.#options = options;
+    this.#onFinish = onFinish;
+  }
+
+  get resumable(): boolean {
+    return this.#options.resumable;
+  }
+
+  /** Since when nothing more comes, by the clock. */
+  get finishedAt(): number | undefined {
+    return this.#finishedAt;
+  }
+
+  /** Sends what comes from now on over a connection; one it had before is let go. */
+  connect(sink: Sink): void {
+    this.#take(sink);
+    if (this.resumable && this.#options.primes) sink.write(ssePrimer(this.#eventId(this.#seq)));
+  }
+
+  /** Whether all that came after an event is kept. */
+  hasAfter(seq: number): boolean {
+    return seq >= this.#lost && seq <= this.#seq;
+  }
+
+  /** Whether a client that has seen this event has seen all there will be. */
+  isOverAfter(seq: number): boolean {
+    return this.#finishedAt !== undefined && seq === this.#seq;
+  }
+
+  /** Goes on over a new connection after the event that the client saw last. */
+  resume(sink: Sink, seq: number): void {
+    this.#take(sink);
+    for (const kept of this.#kept) {
+      if (kept.seq > seq) sink.write(sseEventWithId(this.#eventId(kept.seq), kept.text));
     }
-    if (this.#finished) sink.end();
-    return true;
+    if (this.#finishedAt !== undefined) sink.end();
   }
 
   send(text: string): void {
-    if (this.#finished) return;
-    if (!this.#options.resumable) {
-      this.#write(sseEvent(text));
-      return;
-    }
+    if (this.#finishedAt !== undefined) return;
+    this.#seq++;
+    if (!this.resumable) return this.#write(sseEvent(text));
     this.#keep(text);
     this.#write(sseEventWithId(this.#eventId(this.#seq), text));
   }
 
-  /** Sends the last event and ends the connection. */
-  finish(text: string): void {
-    this.send(text);
-    this.end();
-  }
-
   /** Nothing more comes. */
   end(): void {
-    this.#finished = true;
+    if (this.#finishedAt !== undefined) return;
+    this.#finishedAt = Date.now();
     this.#sink?.end();
+    this.#onFinish(this);
   }
 
   /**
-   * Lets go of the connection, not of the stream (SEP-1699).
+   * Lets go of the connection, not of the stream (SEP-1699). A client without an id could not come back.
    *
    * @param retryMs milliseconds after which the client should come back
    */
   detach(retryMs: number): void {
-    if (!this.#options.resumable || this.#sink === undefined || this.#seq === 0) return;
+    if (!this.resumable || this.#sink === undefined || !(this.#options.primes || this.#seq > 0)) return;
     this.#sink.write(sseRetry(retryMs));
     this.#sink.end();
   }
 
+  #take(sink: Sink): void {
+    this.#sink?.end();
+    this.#stopKeepAlive();
+    this.#sink = sink;
+    this.#stopKeepAlive = every(this.#options.keepAlive, () => sink.write(SSE_KEEP_ALIVE));
+    sink.onOver(() => this.#lose(sink));
+  }
+
+  #lose(sink: Sink): void {
+    if (this.#sink !== sink) return;
+    this.#sink = undefined;
+    this.#stopKeepAlive();
+    // Nobody can come back for it.
+    if (!this.resumable) this.end();
+  }
+
   #keep(text: string): void {
-    this.#kept.push({ seq: ++this.#seq, text });
-    if (this.#kept.length > this.#options.maxEvents) this.#kept.shift();
+    const { maxEvents, maxBufferedBytes } = this.#options;
+    this.#kept.push({ seq: this.#seq, text });
+    this.#keptLength += text.length;
+    while (this.#kept.length > maxEvents || (this.#keptLength > maxBufferedBytes && this.#kept.length > 1)) {
+      const { seq, text: gone } = this.#kept.shift() as Kept;
+      this.#keptLength -= gone.length;
+      this.#lost = seq;
+    }
   }
 
   #write(text: string): void {
@@ -128,16 +150,10 @@ export class EventStream {
   #eventId(seq: number): string {
     return `${this.id}.${seq}`;
   }
-
-  #lose(sink: Sink): void {
-    if (this.#sink !== sink) return;
-    this.#sink = undefined;
-    clearInterval(this.#keepAlive);
-  }
 }
 
 /** Takes an event's id apart. */
 export function parseEventId(id: string): { stream: string; seq: number } | undefined {
-  const [, stream, seq] = /^([\w-]+)\.(\d{1,15})$/.exec(id) ?? [];
+  const [, stream, seq] = /^([\w-]{1,64})\.(\d{1,15})$/.exec(id) ?? [];
   return stream === undefined ? undefined : { stream, seq: Number(seq) };
 }

@@ -1,69 +1,185 @@
 /** What is going on in a legacy session on this instance: requests being answered, ours that wait, and streams. */
 
-import type { RequestId } from "@patchbay/core";
+import { ErrorCode, limitError, ProtocolError, type RequestId } from "@patchbay/core";
 import type { Call } from "../exchange.ts";
-import { EventStream, type EventStreamOptions, parseEventId, type Sink } from "./event-stream.ts";
+import { EventStream, type EventStreamOptions, parseEventId } from "./event-stream.ts";
 import { ClientRequests } from "./push.ts";
 import type { SessionRecord } from "./session.ts";
 
-/** Milliseconds that a finished stream is kept, for a client that lost its end. */
-const KEPT_FOR = 60_000;
-const PREFIX = crypto.randomUUID().slice(0, 8);
-let lastStream = 0;
+/** Finished streams of one session that are kept for a client that lost their end. */
+const MAX_FINISHED = 64;
+
+export interface LiveLimits {
+  /** Requests of one session that may be in flight at once. */
+  maxInFlight: number;
+  /** Milliseconds that a client is given to answer a request of ours. */
+  answerTimeout: number | undefined;
+}
+
+interface Running {
+  call: Call;
+  abandon: () => void;
+}
+
+/** A place in a stream: after an event that the client has seen. */
+export interface Place {
+  stream: EventStream;
+  after: number;
+}
 
 export class LiveSession {
   /** As it was when last asked for. */
   record: SessionRecord;
-  readonly calls = new Map<RequestId, Call>();
-  readonly asked: ClientRequests;
   /** What the client is told unasked goes here, once it has opened it by GET. */
   standalone: EventStream | undefined;
-  /** Ends what the standalone stream is told of. */
-  untell: () => void = () => {};
-  readonly #streams = new Map<string, EventStream>();
+  readonly asked: ClientRequests;
+  readonly #limits: LiveLimits;
   readonly #onIdle: () => void;
+  // Unique, so that ids never come again in the session, whatever instance it is served by.
+  readonly #prefix = crypto.randomUUID().slice(0, 8);
+  readonly #running = new Map<RequestId, Running>();
+  readonly #streams = new Map<string, EventStream>();
+  /** The oldest first. */
+  readonly #finished: EventStream[] = [];
+  #untell: () => void = () => {};
+  #connections = 0;
+  #lastStream = 0;
 
-  constructor(record: SessionRecord, answerTimeout: number | undefined, onIdle: () => void) {
+  /** @param onIdle is called whenever nothing goes on in it any more */
+  constructor(record: SessionRecord, limits: LiveLimits, onIdle: () => void) {
     this.record = record;
-    this.asked = new ClientRequests(answerTimeout);
+    this.asked = new ClientRequests(limits.answerTimeout, `${this.#prefix}-`);
+    this.#limits = limits;
     this.#onIdle = onIdle;
+  }
+
+  /** Whether a client is waiting at the other end of a connection. */
+  get connected(): boolean {
+    return this.#connections > 0;
+  }
+
+  /** A connection is part of it until it is over. */
+  attach(connection: { onOver(listener: () => void): void }): void {
+    this.#connections++;
+    connection.onOver(() => {
+      this.#connections--;
+      this.settle();
+    });
+  }
+
+  /**
+   * Makes sure that a request may begin.
+   *
+   * @throws ProtocolError (−32600) when its id is taken, or too many are in flight
+   */
+  admit(id: RequestId): void {
+    const { maxInFlight } = this.#limits;
+    if (this.#running.has(id)) {
+      const message = `A request with the id ${JSON.stringify(id)} is in flight already`;
+      throw new ProtocolError(ErrorCode.InvalidRequest, message);
+    }
+    if (this.#running.size >= maxInFlight) {
+      const what = `more requests in flight than maxInFlight allows (${maxInFlight})`;
+      throw limitError("maxInFlight", what, maxInFlight);
+    }
+  }
+
+  /**
+   * A request is in flight.
+   *
+   * @param abandon is called when it is cancelled: its handler may take its time to notice
+   * @returns tells that its handler is done
+   */
+  begin(id: RequestId, call: Call, abandon: () => void): () => void {
+    this.#running.set(id, { call, abandon });
+    return () => {
+      this.#running.delete(id);
+      this.settle();
+    };
+  }
+
+  cancel(id: RequestId, reason?: string): void {
+    const running = this.#running.get(id);
+    if (running === undefined || running.call.cancelled) return;
+    running.call.cancel(reason);
+    running.abandon();
   }
 
   /** A new stream, to be found again by the ids of its events. */
   openStream(options: EventStreamOptions): EventStream {
-    const stream = new EventStream(`${PREFIX}-${(++lastStream).toString(36)}`, options);
-    this.#streams.set(stream.id, stream);
+    const id = `${this.#prefix}-${++this.#lastStream}`;
+    const stream = new EventStream(id, options, (finished) => this.#retire(finished));
+    this.#streams.set(id, stream);
     return stream;
   }
 
-  /** Goes on with the stream of an event; false when there is no such stream, or it is not kept that far. */
-  resume(lastEventId: string, sink: Sink): boolean {
-    const place = parseEventId(lastEventId);
-    const stream = place && this.#streams.get(place.stream);
-    return stream !== undefined && place !== undefined && stream.resume(sink, place.seq);
+  /**
+   * Opens the stream of what the client is told unasked.
+   *
+   * @param tell begins to tell it, and gives what ends that
+   */
+  openStandalone(
+    options: EventStreamOptions,
+    tell: (send: (text: string) => void) => () => void,
+  ): EventStream {
+    const stream = this.openStream(options);
+    this.standalone = stream;
+    this.#untell = tell((text) => stream.send(text));
+    return stream;
   }
 
-  /** A stream is over: it is kept a while for who missed its end. */
-  retire(stream: EventStream): void {
-    const timer = setTimeout(() => {
-      this.#streams.delete(stream.id);
-      this.settle();
-    }, KEPT_FOR);
-    // Where timers keep a process alive, this one must not.
-    if (typeof timer === "object") timer.unref();
+  /** The place after an event; nothing when there is no such stream, or it is not kept that far. */
+  find(lastEventId: string): Place | undefined {
+    const event = parseEventId(lastEventId);
+    if (event === undefined) return undefined;
+    const stream = this.#streams.get(event.stream);
+    return stream?.hasAfter(event.seq) ? { stream, after: event.seq } : undefined;
   }
 
-  /** Is kept no longer when nothing goes on in it. */
+  /** Forgets the streams that were finished by then. */
+  forget(finishedBy: number): void {
+    while ((this.#finished[0]?.finishedAt ?? Number.POSITIVE_INFINITY) <= finishedBy) this.#forgetOldest();
+    this.settle();
+  }
+
+  /** Tells whoever keeps it when nothing goes on in it. */
   settle(): void {
-    if (this.calls.size === 0 && this.asked.size === 0 && this.#streams.size === 0) this.#onIdle();
+    const { asked } = this;
+    if (this.#connections + this.#running.size + asked.size + this.#streams.size === 0) this.#onIdle();
   }
 
-  /** The session has ended. */
-  end(): void {
-    for (const call of this.calls.values()) call.cancel("the session ended");
+  /** Nobody will answer, and nothing more is told unasked; the requests in flight are answered still. */
+  finish(): void {
     this.asked.close();
-    this.untell();
-    for (const stream of this.#streams.values()) stream.end();
+    this.standalone?.end();
+  }
+
+  /** The session is over, and all that goes on in it. */
+  end(reason: string): void {
+    for (const id of [...this.#running.keys()]) this.cancel(id, reason);
+    this.finish();
+    for (const stream of [...this.#streams.values()]) stream.end();
     this.#streams.clear();
+    this.#finished.length = 0;
+  }
+
+  /** A stream is finished: it is kept for a client that missed its end, where that can come back. */
+  #retire(stream: EventStream): void {
+    if (stream === this.standalone) {
+      this.standalone = undefined;
+      this.#untell();
+    }
+    if (stream.resumable) {
+      this.#finished.push(stream);
+      if (this.#finished.length > MAX_FINISHED) this.#forgetOldest();
+    } else {
+      this.#streams.delete(stream.id);
+    }
+    this.settle();
+  }
+
+  #forgetOldest(): void {
+    const stream = this.#finished.shift();
+    if (stream !== undefined) this.#streams.delete(stream.id);
   }
 }

@@ -12,9 +12,12 @@ import {
   writeRequest,
 } from "@patchbay/core";
 import type { Call, Dialogue } from "../exchange.ts";
+import { after } from "../timers.ts";
 
 /** A client may have to ask its user, who may be out for coffee. */
 export const DEFAULT_ANSWER_TIMEOUT = 10 * 60_000;
+
+const GONE = "The client cannot answer any more: it has gone, or this server is closing";
 
 interface Pending {
   resolve: (result: JsonObject) => void;
@@ -24,12 +27,18 @@ interface Pending {
 /** The requests of ours that one client has not answered yet. */
 export class ClientRequests {
   readonly #answerTimeout: number;
+  readonly #idPrefix: string;
   readonly #pending = new Map<RequestId, Pending>();
   #lastId = 0;
+  #closed = false;
 
-  /** @param answerTimeout milliseconds that a client is given to answer */
-  constructor(answerTimeout: number = DEFAULT_ANSWER_TIMEOUT) {
+  /**
+   * @param answerTimeout milliseconds that a client is given to answer
+   * @param idPrefix makes ids unique where a session outlives this
+   */
+  constructor(answerTimeout: number = DEFAULT_ANSWER_TIMEOUT, idPrefix = "") {
     this.#answerTimeout = answerTimeout;
+    this.#idPrefix = idPrefix;
   }
 
   get size(): number {
@@ -40,10 +49,11 @@ export class ClientRequests {
   ask(request: InputRequest, send: (text: string) => void, signal: AbortSignal): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
-      const id = ++this.#lastId;
+      if (this.#closed) return reject(new Error(GONE));
+      const id = this.#idPrefix === "" ? ++this.#lastId : `${this.#idPrefix}${++this.#lastId}`;
       const settle = () => {
         this.#pending.delete(id);
-        clearTimeout(timer);
+        callOff();
         signal.removeEventListener("abort", onAbort);
       };
       const giveUp = (cause: Error) => {
@@ -52,13 +62,10 @@ export class ClientRequests {
         reject(cause);
       };
       const onAbort = () => giveUp(signal.reason as Error);
-      const timer = setTimeout(() => {
-        giveUp(
-          new Error(
-            `The client did not answer ${request.method} within answerTimeout (${this.#answerTimeout} ms)`,
-          ),
-        );
-      }, this.#answerTimeout);
+      const callOff = after(this.#answerTimeout, () => {
+        const limit = `answerTimeout (${this.#answerTimeout} ms)`;
+        giveUp(new Error(`The client did not answer ${request.method} within ${limit}`));
+      });
       signal.addEventListener("abort", onAbort, { once: true });
       this.#pending.set(id, {
         resolve: (result) => {
@@ -85,7 +92,8 @@ export class ClientRequests {
 
   /** Nobody will answer any more. */
   close(): void {
-    for (const { reject } of [...this.#pending.values()]) reject(new Error("The client has gone"));
+    this.#closed = true;
+    for (const { reject } of [...this.#pending.values()]) reject(new Error(GONE));
   }
 }
 

@@ -1,15 +1,16 @@
 /** Sessions in this process's memory: they end when idle, and are capped. */
 
-import { randomUUID } from "node:crypto";
 import { limitError } from "@patchbay/core";
 import type { SessionRecord } from "../legacy/session.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface MemorySessionsOptions {
-  /** Milliseconds without a request after which a session ends. Default 30 minutes. */
+  /** Milliseconds without a request or an open stream after which a session ends. Default 30 minutes. */
   idleMs?: number;
   /** Sessions that may live at once; one more is refused. Default 10,000. */
   maxSessions?: number;
+  /** Characters of what one session keeps, as JSON: its client's description and subscriptions. Default 64 Ki. */
+  maxSessionLength?: number;
 }
 
 interface Kept {
@@ -17,9 +18,9 @@ interface Kept {
   lastAsked: number;
 }
 
-/** A store in memory. What is idle is swept when room is needed and when it is asked for; no timer runs. */
+/** A store in memory. What is idle is swept when a session is opened; no timer runs. */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
-  const { idleMs = 30 * 60_000, maxSessions = 10_000 } = options;
+  const { idleMs = 30 * 60_000, maxSessions = 10_000, maxSessionLength = 64 * 1024 } = options;
   // Asked-for sessions move to the end, so the idlest are always first.
   const sessions = new Map<string, Kept>();
 
@@ -30,7 +31,25 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     }
   }
 
+  function checkLength(record: SessionRecord): void {
+    if (JSON.stringify(record).length <= maxSessionLength) return;
+    throw limitError(
+      "maxSessionLength",
+      `a session keeps more than maxSessionLength allows (${maxSessionLength} characters)`,
+      maxSessionLength,
+    );
+  }
+
+  /** An idle session is deleted as soon as it is met. */
+  function find(id: string, now: number): Kept | undefined {
+    const kept = sessions.get(id);
+    if (kept === undefined || now - kept.lastAsked < idleMs) return kept;
+    sessions.delete(id);
+    return undefined;
+  }
+
   return {
+    idleMs,
     create(record) {
       const now = Date.now();
       sweep(now);
@@ -41,24 +60,27 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
           maxSessions,
         );
       }
-      const id = randomUUID();
+      checkLength(record);
+      const id = crypto.randomUUID();
       sessions.set(id, { record, lastAsked: now });
       return id;
     },
     get(id) {
-      const kept = sessions.get(id);
-      if (kept === undefined) return undefined;
       const now = Date.now();
-      sessions.delete(id);
-      if (now - kept.lastAsked >= idleMs) return undefined;
+      const kept = find(id, now);
+      if (kept === undefined) return undefined;
       kept.lastAsked = now;
+      sessions.delete(id);
       sessions.set(id, kept);
       return kept.record;
     },
+    has: (id) => find(id, Date.now()) !== undefined,
     update(id, record) {
-      const kept = sessions.get(id);
-      if (kept !== undefined) kept.record = record;
+      const kept = find(id, Date.now());
+      if (kept === undefined) return;
+      checkLength(record);
+      kept.record = record;
     },
-    delete: (id) => sessions.delete(id),
+    delete: (id) => find(id, Date.now()) !== undefined && sessions.delete(id),
   };
 }

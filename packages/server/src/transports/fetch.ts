@@ -7,7 +7,7 @@ import { WebExchange } from "./http/web.ts";
 export interface FetchServing {
   /** Answers one request. The URL's path is the caller's business. */
   fetch(request: Request): Promise<Response>;
-  /** Ends what is open gracefully. */
+  /** Takes no more requests, and ends what is open gracefully. */
   close(): void;
 }
 

@@ -50,7 +50,7 @@ export interface HttpServing {
 /** The handler of one endpoint. */
 export interface HttpHandler {
   (request: IncomingMessage, response: ServerResponse): void;
-  /** Ends what is open gracefully. */
+  /** Takes no more requests, and ends what is open gracefully. */
   close(): void;
 }
 
@@ -95,12 +95,18 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       maxMessageBytes: options.maxMessageBytes ?? 4 * MIB,
       maxBufferedBytes: options.maxBufferedBytes ?? 4 * MIB,
       keepAlive: options.keepAlive ?? 15_000,
-      maxSessions: options.maxSseConnections ?? 1000,
+      maxSseConnections: options.maxSseConnections ?? 1000,
       messagesPath: sse.messagesPath,
     });
 
   const http = createServer(
-    { headersTimeout, requestTimeout, keepAliveTimeout: 65_000 },
+    {
+      headersTimeout,
+      requestTimeout,
+      keepAliveTimeout: 65_000,
+      // How often Node looks for who is late: a limit is worth no more than that.
+      connectionsCheckingInterval: Math.min(headersTimeout, requestTimeout, 5000),
+    },
     (request, response) => {
       const { url = "/" } = request;
       const exchange = new NodeExchange(request, response);
@@ -122,17 +128,24 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     });
   });
   const address = http.address() as AddressInfo;
+  let closed: Promise<void> | undefined;
   const name = host.includes(":") ? `[${host}]` : host;
   return {
     url: `http://${name}:${address.port}${path}`,
     port: address.port,
     server: http,
     close(graceMs = 2000) {
-      endpoint.end();
-      if (sseEndpoint) sseEndpoint.end();
-      return closeGracefully(http, graceMs);
+      closed ??= close(graceMs);
+      return closed;
     },
   };
+
+  async function close(graceMs: number): Promise<void> {
+    endpoint.end();
+    if (sseEndpoint) sseEndpoint.end();
+    await closeGracefully(http, graceMs);
+    endpoint.stop();
+  }
 }
 
 function isAt(url: string, path: string): boolean {

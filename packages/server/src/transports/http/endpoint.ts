@@ -1,6 +1,14 @@
 /** The MCP endpoint: one URL for both eras, over any carrier of HTTP (basic/transports/streamable-http). */
 
-import { eraOf, parseMessages, type RequestId, type RequestMessage, writeError } from "@patchbay/core";
+import {
+  ErrorCode,
+  eraOf,
+  NO_BATCHES,
+  parseMessages,
+  type RequestId,
+  type RequestMessage,
+  writeError,
+} from "@patchbay/core";
 import { declaredVersion } from "../../modern/envelope.ts";
 import { type SubscriptionLimits, Subscriptions } from "../../modern/subscriptions.ts";
 import type { McpServer } from "../../server.ts";
@@ -11,7 +19,7 @@ import { allowOrigin, createGuard, type GuardOptions } from "./guard.ts";
 import { accepts, isJson } from "./headers.ts";
 import { LegacyEndpoint } from "./legacy.ts";
 import { serveModern } from "./modern.ts";
-import { fail, refuse, sendJson } from "./responses.ts";
+import { fail, METHODS, refuse, refuseForNow, refuseMethod, sendJson } from "./responses.ts";
 
 export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
   /** Bytes in one request's body. Default 4 MiB. */
@@ -22,6 +30,8 @@ export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
   sessions?: SessionStore | "stateless";
   /** Milliseconds that a legacy client is given to answer a request of ours. Default 10 minutes. */
   answerTimeout?: number;
+  /** Requests of one legacy session that may be in flight at once; one more is refused. Default 1024. */
+  maxInFlight?: number;
   /** Milliseconds between the comments that keep an idle stream open. Default 15 s. */
   keepAlive?: number;
   /** Messages in one batch of 2025-03-26. Default 100. */
@@ -34,12 +44,19 @@ export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
 export interface Endpoint {
   /** Takes one HTTP request and sees to its response. */
   handle(http: HttpExchange): void;
-  /** Ends what is open gracefully: subscriptions get their result, streams end. */
+  /**
+   * Takes no more requests, and ends what is open gracefully: subscriptions get their result, streams end,
+   * requests in flight are answered.
+   */
   end(): void;
+  /** Ends what is left of it. */
+  stop(): void;
+  /** Legacy sessions in which something goes on: a request, a question, a stream. */
+  readonly live: number;
 }
 
-const METHODS = "GET, POST, DELETE, OPTIONS";
 const MIB = 1024 * 1024;
+const CLOSING = { code: ErrorCode.InternalError, message: "This server is closing" };
 
 /**
  * @param boundTo the address that the HTTP server listens on; nothing where that is not known
@@ -55,19 +72,23 @@ export function createEndpoint(
     maxBufferedBytes = 4 * MIB,
     keepAlive = 15_000,
     answerTimeout,
+    maxInFlight = 1024,
+    maxBatch = 100,
+    maxEvents = 1000,
   } = options;
   const guard = createGuard(boundTo, options);
   const subscriptions = new Subscriptions(options);
   const sessions = options.sessions === "stateless" ? undefined : (options.sessions ?? memorySessions());
-  const { maxBatch = 100, maxEvents = 1000 } = options;
   const legacy = new LegacyEndpoint(server, sessions, {
     answerTimeout,
+    maxInFlight,
     maxBufferedBytes,
     keepAlive,
     maxBatch,
     maxEvents,
   });
   const modernOptions = { maxBufferedBytes, keepAlive };
+  let ending = false;
 
   function post(http: HttpExchange): void {
     if (!isJson(http.header("content-type"))) {
@@ -79,14 +100,16 @@ export function createEndpoint(
     http.readBody(maxMessageBytes, (text, failure) => {
       if (failure === undefined) return receive(text, http);
       if (!(failure instanceof BodyTooLargeError)) return http.destroy();
-      http.setHeader("connection", "close");
       refuse(http, 413, `The message is larger than maxMessageBytes allows (${maxMessageBytes} bytes)`);
     });
   }
 
   function receive(text: string, http: HttpExchange): void {
     const message = parseMessages(text);
-    if (Array.isArray(message)) return see(legacy.batch(message, http), http);
+    if (Array.isArray(message)) {
+      if (saysModern(http)) return sendJson(http, 400, writeError(undefined, NO_BATCHES.error));
+      return see(legacy.batch(message, http), http);
+    }
     switch (message.kind) {
       case "request":
         if (isModern(message, http)) return serveModern(server, message, http, subscriptions, modernOptions);
@@ -115,6 +138,7 @@ export function createEndpoint(
       const refused = guard(http);
       if (refused !== undefined) return refuse(http, 403, refused);
       allowOrigin(http);
+      if (ending) return refuseForNow(http, CLOSING);
       switch (http.method) {
         case "POST":
           return post(http);
@@ -129,12 +153,16 @@ export function createEndpoint(
           http.setHeader("allow", METHODS);
           return http.respond(204);
       }
-      http.setHeader("allow", METHODS);
-      refuse(http, 405, `Method not allowed: ${http.method}; send each message by POST`);
+      refuseMethod(http, "send each message by POST");
     },
     end() {
+      ending = true;
       subscriptions.end();
       legacy.end();
+    },
+    stop: () => legacy.stop(),
+    get live() {
+      return legacy.live;
     },
   };
 }

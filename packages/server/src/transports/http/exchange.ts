@@ -6,7 +6,7 @@ export interface StreamSink {
   write(text: string): number;
   /** Ends the response. */
   end(): void;
-  /** Calls back once when the response is over, by us or by the client. */
+  /** Calls back once when the response is over, by us or by the client; soon, if it is over already. */
   onOver(listener: () => void): void;
 }
 
@@ -29,9 +29,11 @@ export interface HttpExchange extends StreamSink {
   respond(status: number, contentType?: string, body?: string): void;
   /** Begins a response of events, to be written and ended. */
   openStream(): void;
-  /** Gives the client up. */
+  /** Gives the client up, whether or not a response has begun. */
   destroy(): void;
 }
+
+export const JSON_TYPE = "application/json";
 
 /** The body was larger than it may be. */
 export class BodyTooLargeError extends Error {}

@@ -25,6 +25,11 @@ export function accepts(accept: string | undefined, ...wanted: string[]): boolea
   );
 }
 
+/** What no header's value may have (RFC 9110 § 5.5, and nothing beyond ASCII). */
+const UNSAFE = /[^\t\x20-\x7e]/;
+/** An integer as it is written in a header; `42.0` is 42 (streamable-http § Server Validation). */
+const INTEGER = /^-?\d+(?:\.0+)?$/;
+
 /** The parameter that `Mcp-Name` mirrors, by method (streamable-http § Standard Request Headers). */
 const NAMED_BY = new Map<string, "name" | "uri">([
   ["tools/call", "name"],
@@ -59,7 +64,7 @@ export function checkParamHeaders(
   mirrored: readonly MirroredParam[],
 ): void {
   const { arguments: args } = request.params;
-  for (const { header, path, type } of mirrored) {
+  for (const { header, path } of mirrored) {
     const value = isObject(args) ? mirroredValue(args, path) : undefined;
     const given = http.header(header);
     if (value === undefined) {
@@ -67,8 +72,8 @@ export function checkParamHeaders(
       continue;
     }
     const text = decoded(given);
-    const same = type === "integer" && text?.trim() ? Number(text) === Number(value) : text === String(value);
-    if (!same) check(header, text, String(value));
+    const sameNumber = typeof value === "number" && INTEGER.test(text ?? "") && Number(text) === value;
+    if (!sameNumber) check(header, text, String(value));
   }
 }
 
@@ -83,6 +88,7 @@ function check(name: string, given: string | undefined, expected: unknown): void
 
 function decoded(value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
+  if (UNSAFE.test(value)) throw mismatch(`${quote(value)} has characters that a header may not have`);
   const plain = decodeHeaderValue(value);
   if (plain === undefined) throw mismatch(`${quote(value)} is not valid Base64`);
   return plain;

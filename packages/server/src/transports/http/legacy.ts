@@ -76,7 +76,11 @@ export class LegacyEndpoint {
     const { record, result } = initialize(this.#server, message.params, this.#store !== undefined);
     const id = await this.#store?.create(record);
     if (id !== undefined) http.setHeader("mcp-session-id", id);
-    sendJson(http, 200, writeResult(message.id, callerOf(record).wire.writeResult(result, this.#server.serverMeta)));
+    sendJson(
+      http,
+      200,
+      writeResult(message.id, callerOf(record).wire.writeResult(result, this.#server.serverMeta)),
+    );
   }
 
   /** Answers a request: by JSON, unless something comes before the answer. */
@@ -114,7 +118,8 @@ export class LegacyEndpoint {
 
   /** Opens the stream of what a session is told unasked, or goes on with one that was lost. */
   async listen(http: HttpExchange): Promise<void> {
-    if (this.#store === undefined) return refuseMethod(http, "this server keeps no sessions, so it has no stream");
+    if (this.#store === undefined)
+      return refuseMethod(http, "this server keeps no sessions, so it has no stream");
     if (!accepts(http.header("accept"), "text/event-stream")) {
       return refuse(http, 406, "Not acceptable: Accept must list text/event-stream");
     }
@@ -186,7 +191,9 @@ export class LegacyEndpoint {
       callerOf(session.record),
       (text) => outlet.send(text),
       (own) => pushDialogue(own, session.live().asked),
-      session.id !== undefined && this.#options.maxEvents > 0 ? (retryMs) => outlet.detach(retryMs) : undefined,
+      session.id !== undefined && this.#options.maxEvents > 0
+        ? (retryMs) => outlet.detach(retryMs)
+        : undefined,
     );
     const work = () => legacyReply(this.#server, message, call, session);
     let answered = false;

@@ -3,6 +3,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
 
+/** Milliseconds in which a reader has to take something of a response that is all there. */
+const DRAIN_TIMEOUT = 30_000;
+
 export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -69,6 +72,7 @@ export class NodeExchange implements HttpExchange {
     const bytes = Buffer.from(body, "utf8");
     response.writeHead(status, { "content-type": contentType, "content-length": bytes.length });
     response.end(bytes);
+    this.#timeReader();
   }
 
   openStream(): void {
@@ -83,14 +87,23 @@ export class NodeExchange implements HttpExchange {
   }
 
   end(): void {
-    if (!this.#response.destroyed) this.#response.end();
+    if (this.#response.destroyed || this.#response.writableEnded) return;
+    this.#response.end();
+    this.#timeReader();
   }
 
   onOver(listener: () => void): void {
-    this.#response.once("close", listener);
+    // Who has gone already is not heard to go.
+    if (this.#response.destroyed) queueMicrotask(listener);
+    else this.#response.once("close", listener);
   }
 
   destroy(): void {
     this.#response.destroy();
+  }
+
+  /** Who does not take what is left of a response is dropped; the next request of a connection is timed anew. */
+  #timeReader(): void {
+    if (this.#response.writableLength > 0) this.#request.socket.setTimeout(DRAIN_TIMEOUT);
   }
 }

@@ -1,11 +1,23 @@
 /** Whole responses: answers as JSON, and refusals of the transport. */
 
-import { ErrorCode, LATEST_LEGACY, ProtocolError, type RequestId, wireOf, writeError } from "@patchbay/core";
+import {
+  ErrorCode,
+  type ErrorObject,
+  isObject,
+  LATEST_LEGACY,
+  ProtocolError,
+  type RequestId,
+  wireOf,
+  writeError,
+} from "@patchbay/core";
 import type { Answer } from "../../answer.ts";
 import type { McpServer } from "../../server.ts";
-import type { HttpExchange } from "./exchange.ts";
+import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
 
-const JSON_TYPE = "application/json";
+/** The verbs of the MCP endpoint. */
+export const METHODS = "GET, POST, DELETE, OPTIONS";
+/** What passes by itself, so that trying again later helps. */
+const CAPACITIES: unknown[] = ["maxSessions", "maxInFlight"];
 const LEGACY_WIRE = wireOf(LATEST_LEGACY);
 
 export function sendJson(http: HttpExchange, status: number, text: string): void {
@@ -25,11 +37,26 @@ export function refuse(http: HttpExchange, status: number, message: string, id?:
   sendJson(http, status, writeError(id, { code: ErrorCode.InvalidRequest, message }));
 }
 
-/** What could not even be begun: a limit is 503, a wrong request 400, all else a fault of ours. */
+/** A verb that the endpoint does not take. */
+export function refuseMethod(http: HttpExchange, why: string): void {
+  http.setHeader("allow", METHODS);
+  refuse(http, 405, `Method not allowed: ${http.method}; ${why}`);
+}
+
+/** There is no room now, but there will be. */
+export function refuseForNow(http: HttpExchange, error: ErrorObject, id?: RequestId): void {
+  http.setHeader("retry-after", "1");
+  sendJson(http, 503, writeError(id, error));
+}
+
+/** What could not even be begun: no room is 503, a wrong request 400, all else a fault of ours. */
 export function fail(server: McpServer, http: HttpExchange, thrown: unknown, id?: RequestId): void {
   const error = LEGACY_WIRE.error(thrown);
-  if (!(thrown instanceof ProtocolError)) server.report(thrown, "http");
-  const limited = error.code === ErrorCode.InvalidRequest && error.data !== undefined;
-  if (limited) http.setHeader("retry-after", "1");
-  sendJson(http, limited ? 503 : thrown instanceof ProtocolError ? 400 : 500, writeError(id, error));
+  if (!(thrown instanceof ProtocolError)) {
+    server.report(thrown, "http");
+    return sendJson(http, 500, writeError(id, error));
+  }
+  const { data } = error;
+  if (isObject(data) && CAPACITIES.includes(data.limit)) return refuseForNow(http, error, id);
+  sendJson(http, 400, writeError(id, error));
 }

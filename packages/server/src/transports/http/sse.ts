@@ -1,20 +1,20 @@
 /** HTTP+SSE, the transport of 2024-11-05: a GET stream down, a POST for each message up. It is a channel like stdio. */
 
-import { randomUUID } from "node:crypto";
-import { type Channel, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
+import { type Channel, limitError, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
 import type { McpServer } from "../../server.ts";
-import { type ChannelOptions, serveChannel } from "../channel.ts";
+import { every } from "../../timers.ts";
+import { type ChannelOptions, type Serving, serveChannel } from "../channel.ts";
 import { BodyTooLargeError, type HttpExchange } from "./exchange.ts";
 import { allowOrigin, type Guard } from "./guard.ts";
 import { accepts, isJson } from "./headers.ts";
-import { refuse } from "./responses.ts";
+import { refuse, refuseForNow } from "./responses.ts";
 
 export interface SseOptions extends ChannelOptions {
   maxMessageBytes: number;
   maxBufferedBytes: number;
   keepAlive: number;
   /** Connections that may be open at once. */
-  maxSessions: number;
+  maxSseConnections: number;
   /** Where a client is to post its messages. */
   messagesPath: string;
 }
@@ -25,12 +25,19 @@ export interface SseEndpoint {
   open(http: HttpExchange): void;
   /** Takes `POST /messages?sessionId=…`. */
   post(http: HttpExchange): void;
+  /** Takes no more connections; those that are open end when their requests in flight are answered. */
   end(): void;
 }
 
+interface Connection {
+  channel: SseChannel;
+  serving: Serving;
+}
+
 export function createSseEndpoint(server: McpServer, guard: Guard, options: SseOptions): SseEndpoint {
-  const { maxMessageBytes, maxSessions, messagesPath } = options;
-  const channels = new Map<string, SseChannel>();
+  const { maxMessageBytes, maxSseConnections, messagesPath } = options;
+  const connections = new Map<string, Connection>();
+  let ending = false;
 
   const admit = (http: HttpExchange, method: string): boolean => {
     const refused = guard(http);
@@ -52,21 +59,20 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
       if (!accepts(http.header("accept"), "text/event-stream")) {
         return refuse(http, 406, "Not acceptable: Accept must list text/event-stream");
       }
-      if (channels.size >= maxSessions) {
-        http.setHeader("retry-after", "1");
-        return refuse(
+      if (ending || connections.size >= maxSseConnections) {
+        const what = `as many connections as maxSseConnections allows (${maxSseConnections}) are open; try later`;
+        const { code, message, data } = limitError("maxSseConnections", what, maxSseConnections);
+        return refuseForNow(
           http,
-          503,
-          `As many connections as maxSessions allows (${maxSessions}) are open; try later`,
+          ending ? { code, message: "This server is closing" } : { code, message, data },
         );
       }
-      const id = randomUUID();
-      const channel = new SseChannel(http, options);
-      channels.set(id, channel);
-      http.onOver(() => channels.delete(id));
+      const id = crypto.randomUUID();
       http.openStream();
       http.write(`event: endpoint\ndata: ${messagesPath}?sessionId=${id}\n\n`);
-      serveChannel(server, channel, options);
+      const channel = new SseChannel(http, options);
+      connections.set(id, { channel, serving: serveChannel(server, channel, options) });
+      http.onOver(() => connections.delete(id));
     },
 
     post(http) {
@@ -74,15 +80,14 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
       const id = http.query.get("sessionId");
       if (id === null)
         return refuse(http, 400, "The sessionId is missing: it comes with the stream's first event");
-      const channel = channels.get(id);
-      if (channel === undefined)
+      const connection = connections.get(id);
+      if (connection === undefined)
         return refuse(http, 404, "Session not found: its stream has ended; open it again");
       if (!isJson(http.header("content-type"))) {
         return refuse(http, 415, "Unsupported media type: the Content-Type must be application/json");
       }
       http.readBody(maxMessageBytes, (text, failure) => {
         if (failure instanceof BodyTooLargeError) {
-          http.setHeader("connection", "close");
           return refuse(
             http,
             413,
@@ -91,12 +96,15 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
         }
         if (failure !== undefined) return http.destroy();
         http.respond(202, "text/plain", "Accepted");
-        channel.receive(text);
+        connection.channel.receive(text);
       });
     },
 
     end() {
-      for (const channel of channels.values()) void channel.close();
+      ending = true;
+      for (const { channel, serving } of connections.values()) {
+        void serving.finish().then(() => channel.close());
+      }
     },
   };
 }
@@ -104,13 +112,13 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
 class SseChannel implements Channel {
   readonly #http: HttpExchange;
   readonly #maxBufferedBytes: number;
-  readonly #keepAlive: ReturnType<typeof setInterval>;
+  readonly #stopKeepAlive: () => void;
   #onMessage: (text: string) => void = () => {};
 
   constructor(http: HttpExchange, { maxBufferedBytes, keepAlive }: SseOptions) {
     this.#http = http;
     this.#maxBufferedBytes = maxBufferedBytes;
-    this.#keepAlive = setInterval(() => http.write(SSE_KEEP_ALIVE), keepAlive);
+    this.#stopKeepAlive = every(keepAlive, () => http.write(SSE_KEEP_ALIVE));
   }
 
   send(text: string): void {
@@ -120,7 +128,7 @@ class SseChannel implements Channel {
   listen(onMessage: (text: string) => void, onClose: (cause?: Error) => void): void {
     this.#onMessage = onMessage;
     this.#http.onOver(() => {
-      clearInterval(this.#keepAlive);
+      this.#stopKeepAlive();
       onClose();
     });
   }

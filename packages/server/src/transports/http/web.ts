@@ -10,8 +10,8 @@ export class WebExchange implements HttpExchange {
   readonly #encoder = new TextEncoder();
   readonly #overListeners: (() => void)[] = [];
   #resolve!: (response: Response) => void;
+  #begun = false;
   #stream: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #waiting = 0;
   #over = false;
 
   constructor(request: Request) {
@@ -19,7 +19,7 @@ export class WebExchange implements HttpExchange {
     this.response = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    request.signal.addEventListener("abort", () => this.#finish(), { once: true });
+    request.signal.addEventListener("abort", () => this.destroy(), { once: true });
   }
 
   get method(): string {
@@ -50,35 +50,30 @@ export class WebExchange implements HttpExchange {
 
   respond(status: number, contentType?: string, body?: string): void {
     if (contentType !== undefined) this.#headers.set("content-type", contentType);
-    this.#resolve(new Response(contentType === undefined ? null : body, { status, headers: this.#headers }));
+    this.#begin(status, contentType === undefined ? null : (body ?? ""));
     this.#finish();
   }
 
   openStream(): void {
+    if (this.#begun) return;
     for (const [name, value] of Object.entries(STREAM_HEADERS)) this.#headers.set(name, value);
     const body = new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
           this.#stream = controller;
         },
-        pull: () => {
-          this.#waiting = 0;
-        },
         cancel: () => this.#finish(),
       },
-      // Nothing is read ahead: what waits is what the reader has not taken.
-      { highWaterMark: 0 },
+      // Nothing is read ahead: what is wanted less than nothing is what the reader has not taken.
+      new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
     );
-    this.#resolve(new Response(body, { status: 200, headers: this.#headers }));
+    this.#begin(200, body);
   }
 
   write(text: string): number {
     if (this.#over || this.#stream === undefined) return 0;
-    const bytes = this.#encoder.encode(text);
-    const idle = (this.#stream.desiredSize ?? 0) >= 0;
-    this.#waiting = (idle ? 0 : this.#waiting) + bytes.length;
-    this.#stream.enqueue(bytes);
-    return this.#waiting;
+    this.#stream.enqueue(this.#encoder.encode(text));
+    return -(this.#stream.desiredSize ?? 0);
   }
 
   end(): void {
@@ -95,7 +90,15 @@ export class WebExchange implements HttpExchange {
   destroy(): void {
     if (this.#over) return;
     this.#stream?.error(new Error("The connection was given up"));
+    // Nobody reads it, but whoever waits for a response must not wait forever.
+    this.#begin(400, null);
     this.#finish();
+  }
+
+  #begin(status: number, body: ReadableStream<Uint8Array> | string | null): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    this.#resolve(new Response(body, { status, headers: this.#headers }));
   }
 
   async #readBody(maxBytes: number): Promise<string> {
@@ -110,7 +113,7 @@ export class WebExchange implements HttpExchange {
       if (done) return text + decoder.decode();
       length += value.length;
       if (length > maxBytes) {
-        void reader.cancel();
+        reader.cancel().catch(() => {});
         throw new BodyTooLargeError();
       }
       text += decoder.decode(value, { stream: true });

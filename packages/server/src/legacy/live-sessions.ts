@@ -1,0 +1,96 @@
+/** The legacy sessions in which something goes on, on this instance; a session at rest is its record alone. */
+
+import type { SessionStore } from "../sessions/store.ts";
+import { every } from "../timers.ts";
+import { type LiveLimits, LiveSession } from "./live-session.ts";
+import type { SessionRecord } from "./session.ts";
+
+/** Milliseconds that a finished stream is kept, for a client that lost its end. */
+const KEPT_FOR = 60_000;
+
+export interface LiveSessionsOptions extends LiveLimits {
+  /** Milliseconds between two looks at all of them. */
+  sweepEvery: number;
+  /** Takes what the store fails with while nobody asks. */
+  report: (error: unknown) => void;
+}
+
+export class LiveSessions {
+  readonly #store: SessionStore;
+  readonly #options: LiveSessionsOptions;
+  readonly #live = new Map<string, LiveSession>();
+  #stopSweeping: (() => void) | undefined;
+  #sweeping = false;
+
+  constructor(store: SessionStore, options: LiveSessionsOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  get(id: string): LiveSession | undefined {
+    return this.#live.get(id);
+  }
+
+  /** What goes on in a session; from now on something does. */
+  of(id: string, record: SessionRecord): LiveSession {
+    let live = this.#live.get(id);
+    if (live === undefined) {
+      const made = new LiveSession(record, this.#options, () => {
+        if (this.#live.get(id) === made) this.#delete(id);
+      });
+      live = made;
+      this.#live.set(id, live);
+      this.#stopSweeping ??= every(this.#options.sweepEvery, () => void this.#sweep());
+    }
+    live.record = record;
+    return live;
+  }
+
+  /** A session is over. */
+  drop(id: string, reason: string): void {
+    const live = this.#live.get(id);
+    if (live === undefined) return;
+    this.#delete(id);
+    live.end(reason);
+  }
+
+  /** Lets them finish: requests in flight are answered still, all else ends. */
+  finish(): void {
+    for (const live of [...this.#live.values()]) live.finish();
+  }
+
+  dropAll(reason: string): void {
+    for (const id of [...this.#live.keys()]) this.drop(id, reason);
+  }
+
+  /** One look at all of them costs less than a timer for each. */
+  async #sweep(): Promise<void> {
+    if (this.#sweeping) return;
+    this.#sweeping = true;
+    try {
+      const finishedBy = Date.now() - KEPT_FOR;
+      for (const [id, live] of [...this.#live]) {
+        live.forget(finishedBy);
+        // Only a client that is there keeps its session alive.
+        const looked = live.connected ? this.#store.get(id) : this.#store.has(id);
+        const lives = looked instanceof Promise ? await looked : looked;
+        if (lives === undefined || lives === false) this.drop(id, "the session ended");
+      }
+    } catch (thrown) {
+      this.#options.report(thrown);
+    } finally {
+      this.#sweeping = false;
+    }
+  }
+
+  #delete(id: string): void {
+    this.#live.delete(id);
+    if (this.#live.size > 0) return;
+    this.#stopSweeping?.();
+    this.#stopSweeping = undefined;
+  }
+}

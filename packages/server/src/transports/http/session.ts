@@ -1,0 +1,115 @@
+/** The session that a legacy HTTP request belongs to, as that request sees it. */
+
+import { isRevision, LATEST_LEGACY, LEGACY_REVISIONS, type RequestId, type Revision } from "@patchbay/core";
+import { type LiveLimits, LiveSession } from "../../legacy/live-session.ts";
+import type { LiveSessions } from "../../legacy/live-sessions.ts";
+import type { LegacySession } from "../../legacy/methods.ts";
+import { type SessionRecord, strangerSession } from "../../legacy/session.ts";
+import type { SessionStore } from "../../sessions/store.ts";
+import type { HttpExchange } from "./exchange.ts";
+import { refuse } from "./responses.ts";
+
+/** What a request can do with its session. */
+export interface HttpSession extends LegacySession {
+  /** Nothing where other requests cannot find the session again. */
+  readonly id: string | undefined;
+  readonly record: SessionRecord;
+  /** What goes on in it, if anything does. */
+  readonly going: LiveSession | undefined;
+  /** What goes on in it; from now on something does. */
+  live(): LiveSession;
+}
+
+/** Finds the session of a request; without one it answers the request and gives nothing. */
+export type FindSession = (http: HttpExchange, requestId?: RequestId) => Promise<HttpSession | undefined>;
+
+/** Finds the sessions that a store keeps, by the `Mcp-Session-Id` header. */
+export function storedSessions(store: SessionStore, all: LiveSessions): FindSession {
+  return async (http, requestId) => {
+    if (!speaksLegacy(http, requestId)) return undefined;
+    const id = http.header("mcp-session-id");
+    if (id === undefined) {
+      const what = 'No session: send "initialize" first and repeat its Mcp-Session-Id header';
+      refuse(http, 400, what, requestId);
+      return undefined;
+    }
+    const looked = store.get(id);
+    const record = looked instanceof Promise ? await looked : looked;
+    if (record !== undefined) return new StoredSession(id, record, store, all);
+    all.drop(id, "the session ended");
+    refuse(http, 404, "Session not found: it has ended; initialize again", requestId);
+    return undefined;
+  };
+}
+
+/** Gives each request a session of its own, which shares nothing with any other. */
+export function passingSessions(limits: LiveLimits): FindSession {
+  return async (http, requestId) =>
+    speaksLegacy(http, requestId) ? new PassingSession(strangerSession(versionOf(http)), limits) : undefined;
+}
+
+class StoredSession implements HttpSession {
+  readonly id: string;
+  record: SessionRecord;
+  readonly #store: SessionStore;
+  readonly #all: LiveSessions;
+
+  constructor(id: string, record: SessionRecord, store: SessionStore, all: LiveSessions) {
+    this.id = id;
+    this.record = record;
+    this.#store = store;
+    this.#all = all;
+  }
+
+  get going(): LiveSession | undefined {
+    return this.#all.get(this.id);
+  }
+
+  live(): LiveSession {
+    return this.#all.of(this.id, this.record);
+  }
+
+  keep(change: Partial<SessionRecord>): void | Promise<void> {
+    const changed = { ...this.record, ...change };
+    const kept = this.#store.update(this.id, changed);
+    this.record = changed;
+    if (this.going !== undefined) this.going.record = changed;
+    return kept;
+  }
+}
+
+class PassingSession implements HttpSession {
+  readonly id = undefined;
+  record: SessionRecord;
+  going: LiveSession | undefined;
+  readonly #limits: LiveLimits;
+
+  constructor(record: SessionRecord, limits: LiveLimits) {
+    this.record = record;
+    this.#limits = limits;
+  }
+
+  live(): LiveSession {
+    this.going ??= new LiveSession(this.record, this.#limits, () => {});
+    return this.going;
+  }
+
+  keep(change: Partial<SessionRecord>): void {
+    this.record = { ...this.record, ...change };
+  }
+}
+
+function speaksLegacy(http: HttpExchange, requestId: RequestId | undefined): boolean {
+  const version = http.header("mcp-protocol-version");
+  if (version === undefined || LEGACY_REVISIONS.some((known) => known === version)) return true;
+  const known = LEGACY_REVISIONS.join(", ");
+  const what = `Unsupported MCP-Protocol-Version: ${version.slice(0, 64)}; supported: ${known}`;
+  refuse(http, 400, what, requestId);
+  return false;
+}
+
+/** Without a session the header says the version; clients older than the header are of 2025-03-26. */
+function versionOf(http: HttpExchange): Revision {
+  const version = http.header("mcp-protocol-version");
+  return isRevision(version) ? version : version === undefined ? "2025-03-26" : LATEST_LEGACY;
+}
