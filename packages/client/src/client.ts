@@ -12,6 +12,7 @@ import {
   type JsonObject,
   type LoggingLevel,
   META,
+  type Progress,
   type Prompt,
   ProtocolError,
   type ReadResourceResult,
@@ -21,6 +22,7 @@ import {
   type ServerCapabilities,
   type Tool,
 } from "@patchbay/core";
+import type { Roots } from "./answers.ts";
 import type { Conversation, Question } from "./conversation.ts";
 import { InvalidResponseError } from "./errors.ts";
 import type { Agreement } from "./negotiate.ts";
@@ -36,6 +38,7 @@ import {
   isTemplate,
   isTool,
 } from "./results.ts";
+import { asksForInput, completeRounds } from "./rounds.ts";
 
 /**
  * A connection to one server. Each request rejects with a `ProtocolError` (the server answered with an
@@ -72,7 +75,12 @@ export interface Client {
   ping(options?: RequestOptions): Promise<void>;
   /** The least severe level to be told from now on; since 2026-07-28 each request carries it. */
   setLogLevel(level: LoggingLevel): Promise<void>;
-  /** Sends any other request. Of the result nothing but its `resultType` is looked at. */
+  /** From now on a server may work there; a legacy one is told that it changed (client/roots). */
+  setRoots(roots: Roots): Promise<void>;
+  /**
+   * Sends any other request. Of the result nothing but its `resultType` is looked at. Questions of the server are
+   * answered, unless `params` bring the answers of an earlier round.
+   */
   request(method: string, params?: object, options?: RequestOptions): Promise<JsonObject>;
   /** Ends the connection. Of a server process nothing is left when it resolves, nor of its own children. */
   close(): Promise<void>;
@@ -106,7 +114,7 @@ export class ConnectedClient implements Client {
 
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
-    const result = await this.#conversation.request({ method: "tools/call", members, name }, options);
+    const result = await this.#ask({ method: "tools/call", members, name }, options);
     arrayOf("tools/call", result, "content", isContentBlock);
     return result as unknown as CallToolResult;
   }
@@ -135,10 +143,7 @@ export class ConnectedClient implements Client {
 
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
     const members = `"uri":${JSON.stringify(uri)}`;
-    const result = await this.#conversation.request(
-      { method: "resources/read", members, name: uri },
-      options,
-    );
+    const result = await this.#ask({ method: "resources/read", members, name: uri }, options);
     arrayOf("resources/read", result, "contents", isContents);
     return result as unknown as ReadResourceResult;
   }
@@ -154,7 +159,7 @@ export class ConnectedClient implements Client {
     options?: RequestOptions,
   ): Promise<GetPromptResult> {
     const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
-    const result = await this.#conversation.request({ method: "prompts/get", members, name }, options);
+    const result = await this.#ask({ method: "prompts/get", members, name }, options);
     arrayOf("prompts/get", result, "messages", isPromptMessage);
     return result as unknown as GetPromptResult;
   }
@@ -179,7 +184,19 @@ export class ConnectedClient implements Client {
   }
 
   async request(method: string, params: object = {}, options?: RequestOptions): Promise<JsonObject> {
-    return this.#conversation.request(questionOf(method, params as JsonObject), options);
+    const question = questionOf(method, params as JsonObject);
+    // Who brings answers along goes from round to round on their own.
+    if ("requestState" in params || "inputResponses" in params)
+      return this.#conversation.request(question, options);
+    return this.#ask(question, options);
+  }
+
+  async setRoots(roots: Roots): Promise<void> {
+    const declared = this.#conversation.answers.capabilities(this.era).roots !== undefined;
+    if (!declared)
+      throw new TypeError("setRoots: no roots were given to connect(), so the server asks for none");
+    this.#conversation.answers.setRoots(roots);
+    if (this.era === "legacy") await this.#conversation.notify("notifications/roots/list_changed");
   }
 
   close(): Promise<void> {
@@ -188,6 +205,14 @@ export class ConnectedClient implements Client {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** A request that the server may answer by questions. */
+  async #ask(question: Question, options?: RequestOptions): Promise<JsonObject> {
+    const told =
+      options?.onProgress === undefined ? options : { ...options, onProgress: growing(options.onProgress) };
+    const result = await this.#conversation.request(question, told);
+    return asksForInput(result) ? completeRounds(this.#conversation, question, told, result) : result;
   }
 
   /** Collects a list from all its pages (server/utilities/pagination). */
@@ -226,6 +251,16 @@ function questionOf(method: string, params: JsonObject): Question {
     members: membersOf(rest),
     ...(isObject(_meta) ? { meta: membersOf(withoutReserved(_meta)) } : {}),
     ...(typeof name === "string" && NAMED_METHODS.has(method) ? { name } : {}),
+  };
+}
+
+/** Each round counts its progress from the start; the application is told of what is new. */
+function growing(onProgress: (progress: Progress) => void): (progress: Progress) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (told) => {
+    if (told.progress <= last) return;
+    last = told.progress;
+    onProgress(told);
   };
 }
 

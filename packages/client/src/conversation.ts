@@ -2,25 +2,26 @@
 
 import {
   type Era,
-  ErrorCode,
   eraOf,
+  type Implementation,
   type InvalidMessage,
   isLoggingLevel,
   type JsonObject,
+  LATEST_LEGACY,
   type LoggingLevel,
   META,
   type Message,
   ProtocolError,
   type RequestId,
-  type RequestMessage,
   type Revision,
-  writeError,
   writeNotification,
   writeRequest,
   writeResult,
 } from "@patchbay/core";
+import { Answers, type QuestionContext } from "./answers.ts";
 import { ConnectionError, readable } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
+import { Inbound } from "./inbound.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
@@ -42,9 +43,15 @@ export class Conversation implements Receiver {
   readonly settings: Settings;
   /** Settles when the connection has ended: with the cause, unless we closed it. */
   readonly closed: Promise<Error | undefined>;
+  /** What the application answers when the server asks. */
+  readonly answers: Answers;
   /** The least severe level asked for; on a modern connection each request carries it. */
   logLevel: LoggingLevel | undefined;
+  /** Who the server says it is, once it has. */
+  serverInfo: Implementation | undefined;
   #era: Era | undefined;
+  #revision: Revision = LATEST_LEGACY;
+  readonly #inbound: Inbound;
   #meta = "";
   #nextId = 1;
   readonly #pending = new Map<number, Exchange>();
@@ -56,6 +63,15 @@ export class Conversation implements Receiver {
     this.transport = transport;
     this.settings = settings;
     this.logLevel = settings.logLevel;
+    this.answers = new Answers(settings);
+    this.#inbound = new Inbound({
+      answers: this.answers,
+      maxQuestions: settings.maxQuestions,
+      revision: () => this.#revision,
+      context: (signal) => this.contextFor(signal),
+      reply: (text) => this.#reply(text),
+      onFailure: (error) => tell(settings.onWarning, error),
+    });
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
     });
@@ -63,14 +79,21 @@ export class Conversation implements Receiver {
   }
 
   /** From now on requests are written as this revision has them. */
-  speak(revision: Revision, clientCapabilities: string): void {
+  speak(revision: Revision): void {
     const { clientInfo } = this.settings;
+    const era = eraOf(revision);
+    this.#revision = revision;
     this.#meta =
-      eraOf(revision) === "legacy"
+      era === "legacy"
         ? ""
         : `"${META.protocolVersion}":"${revision}","${META.clientInfo}":${JSON.stringify(clientInfo)},` +
-          `"${META.clientCapabilities}":${clientCapabilities}`;
+          `"${META.clientCapabilities}":${JSON.stringify(this.answers.capabilities(era))}`;
     this.transport.adopt(revision);
+  }
+
+  /** What a callback is told of who asks. */
+  contextFor(signal: AbortSignal): QuestionContext {
+    return { signal, server: this.transport.serverName, serverInfo: this.serverInfo };
   }
 
   /** Both sides have agreed: what comes in from now on is of this era, and what asked for the other is void. */
@@ -114,8 +137,8 @@ export class Conversation implements Receiver {
   }
 
   /** Sends a notification; resolves when the server has it. */
-  notify(method: string): Promise<void> {
-    return this.transport.post(writeNotification(method));
+  notify(method: string, params?: object): Promise<void> {
+    return this.transport.post(writeNotification(method, params));
   }
 
   /** Ends the connection; whatever is in flight is rejected. */
@@ -142,7 +165,11 @@ export class Conversation implements Receiver {
       case "notification":
         return this.#onNotification(message.method, message.params, requestId);
       case "request":
-        return this.#onRequest(message);
+        // A legacy server may ask whether we live before all else; a modern one sends no requests.
+        if (message.method === "ping" && this.#era !== "modern") this.#reply(writeResult(message.id, "{}"));
+        else if (this.#era === "legacy") this.#inbound.take(message);
+        else return false;
+        return true;
     }
   }
 
@@ -187,6 +214,11 @@ export class Conversation implements Receiver {
       this.#pending.get(params.progressToken as number)?.progress(params);
     } else if (method === "notifications/message") {
       this.#log(params, requestId);
+    } else if (method === "notifications/cancelled") {
+      const reason = typeof params.reason === "string" ? readable(params.reason) : "the server cancelled it";
+      this.#inbound.cancel(params.requestId as RequestId, reason);
+    } else if (method === "notifications/elicitation/complete" && typeof params.elicitationId === "string") {
+      tell(this.settings.onElicitComplete, params.elicitationId);
     }
     return true;
   }
@@ -197,18 +229,6 @@ export class Conversation implements Receiver {
     tell(this.settings.onLog, message);
     if (requestId !== undefined) this.#pending.get(requestId)?.log(message);
     else for (const exchange of this.#pending.values()) exchange.log(message);
-  }
-
-  /** A legacy server may ask whether we live; it may ask nothing that we did not say we can do. */
-  #onRequest({ id, method }: RequestMessage): boolean {
-    if (method === "ping" && this.#era !== "modern") {
-      this.#reply(writeResult(id, "{}"));
-      return true;
-    }
-    if (this.#era !== "legacy") return false;
-    const message = `Method not found: ${readable(method, 100)}; this client declared no capability for it`;
-    this.#reply(writeError(id, { code: ErrorCode.MethodNotFound, message }));
-    return true;
   }
 
   #reply(text: string): void {
@@ -236,6 +256,7 @@ export class Conversation implements Receiver {
         ? cause
         : new ConnectionError("closed", `The connection to ${serverName} is closed`, cause && { cause });
     this.#rejectAll(this.#end);
+    this.#inbound.end(this.#end);
     return this.#end;
   }
 

@@ -3,6 +3,7 @@
 import { isAtLeast, type JsonObject, type LogMessage } from "@patchbay/core";
 import { InvalidResponseError, readable, TimeoutError } from "./errors.ts";
 import type { RequestOptions, Settings } from "./options.ts";
+import { asksForInput, ROUND_METHODS } from "./rounds.ts";
 import { tell } from "./tell.ts";
 
 /** The longest that a timer can wait. */
@@ -22,6 +23,7 @@ export class Exchange {
   readonly #onGiveUp: (exchange: Exchange, error: unknown, why: string) => void;
   readonly #onAbort: (() => void) | undefined;
   #timer: NodeJS.Timeout;
+  #progress = Number.NEGATIVE_INFINITY;
 
   /**
    * @param onGiveUp called when time is over or the caller cancels: with the error, and why in words for the server
@@ -53,15 +55,16 @@ export class Exchange {
     }
   }
 
-  /** The server has answered; whether the answer is one is seen here. */
+  /** The server has answered, be it by questions; whether the answer is one is seen here. */
   answer(result: JsonObject): void {
     this.#stop();
     const { resultType } = result;
     if (resultType === undefined || resultType === "complete") {
       this.#resolve(result);
-    } else if (resultType === "input_required") {
-      const what = "the server asks for more input, which this client did not say it can give";
-      this.#reject(new InvalidResponseError(`${this.method}: ${what}`));
+    } else if (asksForInput(result) && ROUND_METHODS.has(this.method)) {
+      this.#resolve(result);
+    } else if (asksForInput(result)) {
+      this.refuse("this method is never answered by a request for input");
     } else {
       this.refuse(`unknown resultType ${readable(JSON.stringify(resultType), 40)}`);
     }
@@ -77,10 +80,11 @@ export class Exchange {
     this.#reject(error);
   }
 
-  /** Work is being done: the time without an answer starts again, up to `maxTimeout`. */
+  /** Work is being done: the time without an answer starts again, up to `maxTimeout`. Progress only grows. */
   progress({ progress, total, message }: JsonObject): void {
     const { onProgress } = this.#options;
-    if (onProgress === undefined || typeof progress !== "number") return;
+    if (onProgress === undefined || typeof progress !== "number" || !(progress > this.#progress)) return;
+    this.#progress = progress;
     const left = this.#deadline - performance.now();
     if (left > this.#timeout) {
       this.#timer.refresh();

@@ -1,7 +1,14 @@
 /** Connect to any MCP server: the era and the transport are found out, not asked for. */
 
+export type { AnswerOptions, QuestionContext, Roots } from "./answers.ts";
 export type { Client } from "./client.ts";
 export { connect, type StdioTarget, type Target } from "./connect.ts";
-export { ConnectionError, type ConnectionFailure, InvalidResponseError, TimeoutError } from "./errors.ts";
+export {
+  AnswerError,
+  ConnectionError,
+  type ConnectionFailure,
+  InvalidResponseError,
+  TimeoutError,
+} from "./errors.ts";
 export type { ConnectOptions, RequestOptions } from "./options.ts";
 export type { HttpTarget } from "./transports/http.ts";

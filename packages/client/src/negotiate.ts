@@ -17,6 +17,7 @@ import {
   REVISIONS,
   type Revision,
   type ServerCapabilities,
+  wireOf,
 } from "@patchbay/core";
 import type { Conversation } from "./conversation.ts";
 import { ConnectionError, InvalidResponseError, readable } from "./errors.ts";
@@ -33,8 +34,6 @@ export interface Agreement {
 /** What the first question of a modern client brought to light. */
 type Finding = { era: "modern"; agreement: Agreement } | { era: "legacy"; why: Error | undefined };
 
-/** We offer a server nothing yet: no sampling, no elicitation, no roots. */
-const CLIENT_CAPABILITIES = "{}";
 /** These codes exist since 2026-07-28 only: whoever uses one speaks a modern revision. */
 const MODERN_CODES: readonly number[] = [
   ErrorCode.UnsupportedProtocolVersion,
@@ -77,7 +76,7 @@ export async function negotiate(conversation: Conversation): Promise<Agreement> 
 
 /** Asks what a modern server is; anything but a modern answer is a legacy server's. */
 async function discover(conversation: Conversation, revision: Revision): Promise<Finding> {
-  conversation.speak(revision, CLIENT_CAPABILITIES);
+  conversation.speak(revision);
   let result: JsonObject;
   try {
     result = await conversation.request({ method: "server/discover", members: "" }, patient(conversation));
@@ -140,16 +139,21 @@ function onlyOthers(conversation: Conversation, supported: readonly string[]): F
  *
  * @throws ConnectionError when the server refuses, or chooses a revision that we do not speak
  */
-export async function initialize(conversation: Conversation): Promise<Agreement> {
+export async function initialize(
+  conversation: Conversation,
+  offered: Revision = LATEST_LEGACY,
+): Promise<Agreement> {
   const { settings } = conversation;
-  conversation.speak(LATEST_LEGACY, CLIENT_CAPABILITIES);
-  const members =
-    `"protocolVersion":"${LATEST_LEGACY}","capabilities":${CLIENT_CAPABILITIES},` +
-    `"clientInfo":${JSON.stringify(settings.clientInfo)}`;
+  conversation.speak(offered);
+  const capabilities = JSON.stringify(conversation.answers.capabilities("legacy"));
+  const clientInfo = JSON.stringify(wireOf(offered).implementation(settings.clientInfo));
+  const members = `"protocolVersion":"${offered}","capabilities":${capabilities},"clientInfo":${clientInfo}`;
   let result: JsonObject;
   try {
     result = await conversation.request({ method: "initialize", members }, patient(conversation));
   } catch (error) {
+    const other = offered === LATEST_LEGACY ? namedInstead(error) : undefined;
+    if (other !== undefined) return initialize(conversation, other);
     throw refused(conversation, error);
   }
   const revision = result.protocolVersion;
@@ -162,8 +166,16 @@ export async function initialize(conversation: Conversation): Promise<Agreement>
   return agreement;
 }
 
+/** A server that refuses the revision offered, though it should have answered with its own, may name its own. */
+function namedInstead(error: unknown): Revision | undefined {
+  if (!(error instanceof ProtocolError) || !isObject(error.data)) return undefined;
+  const supported = strings(error.data.supported);
+  return LEGACY_REVISIONS.find((revision) => revision !== LATEST_LEGACY && supported?.includes(revision));
+}
+
 function settleOn(conversation: Conversation, agreement: Agreement): Agreement {
-  conversation.speak(agreement.revision, CLIENT_CAPABILITIES);
+  conversation.serverInfo = agreement.server;
+  conversation.speak(agreement.revision);
   conversation.agree(agreement.era);
   return agreement;
 }

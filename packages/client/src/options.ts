@@ -1,6 +1,7 @@
 /** What a caller may choose, and what holds when nothing was chosen. */
 
 import type { Era, Implementation, LoggingLevel, LogMessage, Progress } from "@patchbay/core";
+import type { AnswerOptions } from "./answers.ts";
 
 /** Options of one request. */
 export interface RequestOptions {
@@ -22,7 +23,7 @@ export interface RequestOptions {
 }
 
 /** Options of a connection. */
-export interface ConnectOptions {
+export interface ConnectOptions extends AnswerOptions {
   /** Who we say we are. */
   clientInfo?: Implementation;
   /** `auto` finds out; the others skip that and fail where they do not fit. Default `auto`. */
@@ -47,6 +48,10 @@ export interface ConnectOptions {
   logLevel?: LoggingLevel;
   /** Is told each log message of the server. */
   onLog?: (message: LogMessage) => void;
+  /** Is told when the user is done with a page that `onElicit` was asked to show (2025-11-25 only). */
+  onElicitComplete?: (elicitationId: string) => void;
+  /** Is told what went wrong without failing a request: a tool that had to be left out, a callback that threw. */
+  onWarning?: (warning: Error) => void;
   /** Is told each line that a server process writes to stderr, free of control characters. */
   onStderr?: (line: string) => void;
   /** Is told each line on a server process's stdout that is no MCP message; it is passed over. */
@@ -59,11 +64,23 @@ export interface ConnectOptions {
   maxStrayLines?: number;
   /** Pages of one list. Default 1,000. */
   maxPages?: number;
+  /** Times that one request may be answered by questions (basic/patterns/mrtr). Default 10. */
+  maxRounds?: number;
+  /** Questions of the server that may wait for an answer at once. Default 64. */
+  maxQuestions?: number;
   /** HTTP connections at a time. Default 256. */
   maxConnections?: number;
 }
 
-type Optional = "signal" | "logLevel" | "onLog" | "onStderr" | "onStrayOutput";
+type Optional =
+  | keyof AnswerOptions
+  | "signal"
+  | "logLevel"
+  | "onLog"
+  | "onElicitComplete"
+  | "onWarning"
+  | "onStderr"
+  | "onStrayOutput";
 
 /** Options with every choice made. */
 export type Settings = Required<Omit<ConnectOptions, Optional>> & Pick<ConnectOptions, Optional>;
@@ -80,6 +97,8 @@ const DEFAULTS: Settings = {
   maxQueuedBytes: 64 * 1024 * 1024,
   maxStrayLines: 1_000,
   maxPages: 1_000,
+  maxRounds: 10,
+  maxQuestions: 64,
   maxConnections: 256,
 };
 

@@ -187,7 +187,11 @@ describe("answers", () => {
     ["content that is none", { content: "text" }, 'tools/call: the result has no "content" array'],
     ["a block that is none", { content: [null] }, "tools/call: content[0] is not an object"],
     ["a block without a type", { content: [{ text: "x" }] }, "tools/call: content[0] has no type"],
-    ["a request for input", { resultType: "input_required" }, "asks for more input"],
+    [
+      "a request for input",
+      { resultType: "input_required" },
+      "it has neither inputRequests nor a requestState",
+    ],
     [
       "a type that cannot be shown",
       { resultType: { toString: null } },

@@ -8,12 +8,15 @@ import {
   type RequestMessage,
   writeError,
   writeNotification,
+  writeRequest,
   writeResult,
 } from "@patchbay/core";
 
 /** What a test may do about a request: return a result, throw `{ code, message }`, or say more first. */
 export interface Asked extends RequestMessage {
-  notify(method: string, params: JsonObject): void;
+  notify(method: string, params?: JsonObject): void;
+  /** Asks the client something. */
+  ask(id: string, method: string, params?: JsonObject): void;
   answer(result: JsonValue): void;
 }
 
@@ -57,10 +60,12 @@ export function scripted(script: Script): ScriptedServer {
           const message = parseMessage(text);
           if (message.kind !== "request") return;
           const answer = (result: JsonValue) => channel.send(writeResult(message.id, JSON.stringify(result)));
-          const notify = (method: string, params: JsonObject) =>
+          const notify = (method: string, params?: JsonObject) =>
             channel.send(writeNotification(method, params));
+          const ask = (id: string, method: string, params?: JsonObject) =>
+            channel.send(writeRequest(id, method, params));
           try {
-            const result = script[message.method]?.({ ...message, notify, answer });
+            const result = script[message.method]?.({ ...message, notify, ask, answer });
             if (result !== undefined) answer(result);
           } catch (error) {
             channel.send(writeError(message.id, error as { code: number; message: string }));
