@@ -18,11 +18,11 @@ export function verdictOf({ checks, code, output }) {
   const passed = checks.filter(({ status }) => status === "SUCCESS");
   const problems = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING").map(told);
   if (passed.every(({ id }) => GENERAL.test(id)) && problems.length === 0) {
-    const skipped = checks.filter(({ status }) => status === "SKIPPED").map(told);
-    problems.push("nothing was checked", ...skipped);
+    const skipped = checks.filter(({ status }) => status === "SKIPPED");
+    problems.push("nothing was checked", ...skipped.map(({ errorMessage }) => short(errorMessage ?? "")));
   }
   if (code !== 0 && problems.length === 0) problems.push(short(`it ended with ${code}:\n${last}`));
-  return { checks: passed.length, problems: [...new Set(problems)] };
+  return { checks: passed.length, problems: [...new Set(problems.filter(Boolean))] };
 }
 
 function told({ id, status, description, errorMessage }) {
