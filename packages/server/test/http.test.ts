@@ -401,6 +401,7 @@ describe("2025-11-25", () => {
       revision: "2025-11-25",
       client: { info: undefined, capabilities: {} },
       logLevel: "info",
+      watched: [],
     } as const;
     const first = (await store.create(record)) as string;
     expect(await store.create(record)).toBeTypeOf("string");
