@@ -1,6 +1,7 @@
 /** The errors that cross the wire, and their codes. */
 
 import type { JsonValue } from "./json.ts";
+import { TASKS_EXTENSION } from "./model/tasks.ts";
 
 /** JSON-RPC and MCP error codes (2026-07-28, basic/index § Error Codes). */
 export const ErrorCode = {
@@ -68,6 +69,15 @@ export class MissingCapabilityError extends ProtocolError {
   }
 }
 
+/** The tool runs as a task only: the client has to take tasks, or (−32601, 2025-11-25) to ask for one. */
+export class TaskRequiredError extends MissingCapabilityError {
+  constructor(tool: string) {
+    super("tasks", { extensions: { [TASKS_EXTENSION]: {} } });
+    this.message = `${tool} runs as a task only, and this client takes none`;
+    this.name = "TaskRequiredError";
+  }
+}
+
 /** The options that bound something; an error about one names it. */
 export type LimitName =
   | "maxDepth"
@@ -84,6 +94,8 @@ export type LimitName =
   | "maxSubscriptions"
   | "maxWatched"
   | "maxStateBytes"
+  | "maxTasks"
+  | "maxTasksPerOwner"
   | "maxSchemaDepth"
   | "maxSubschemas"
   | "maxPatternLength";

@@ -7,4 +7,6 @@ export const META = {
   logLevel: "io.modelcontextprotocol/logLevel",
   serverInfo: "io.modelcontextprotocol/serverInfo",
   subscriptionId: "io.modelcontextprotocol/subscriptionId",
+  /** 2025-11-25 only: the task that a message belongs to (basic/utilities/tasks § Related Task Metadata). */
+  relatedTask: "io.modelcontextprotocol/related-task",
 } as const;

@@ -4,6 +4,7 @@ import type {
   CacheHints,
   Channel,
   ChannelServer,
+  HasTools,
   Implementation,
   JsonObject,
   MirroredParam,
@@ -11,6 +12,7 @@ import type {
   Result,
   Schema,
   ServerCapabilities,
+  ToolTypeOf,
 } from "@patchbay/core";
 import { META } from "@patchbay/core";
 import { Catalog } from "./catalog.ts";
@@ -62,6 +64,11 @@ export interface McpServerOptions {
   onError?: (error: unknown, where: string) => void;
 }
 
+/** The tools of a server, and one more; a server that is told nothing of starts with none. */
+type WithTool<Tools, Name extends string, Type> = (unknown extends Tools ? object : Tools) & {
+  [Key in Name]: Type;
+};
+
 /** Answers a method of an extension's or your own. */
 export type MethodHandler = (params: JsonObject, context: Context) => Result | Promise<Result>;
 
@@ -75,7 +82,10 @@ export type MethodHandler = (params: JsonObject, context: Context) => Result | P
  * await serveStdio(server);
  * ```
  */
-export class McpServer implements ChannelServer {
+export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools> {
+  /** Which tools it has, for the types of a client. Never set. */
+  declare readonly "~tools"?: Tools;
+
   readonly info: Implementation;
   readonly instructions: string | undefined;
   readonly cache: Required<CacheHints>;
@@ -117,21 +127,21 @@ export class McpServer implements ChannelServer {
    *
    * @throws Error when the name is taken or a schema cannot be used
    */
-  tool<Input extends Schema = never, Output extends Schema = never>(
-    name: string,
+  tool<const Name extends string, Input extends Schema = never, Output extends Schema = never>(
+    name: Name,
     definition: ToolDefinition<Input, Output>,
     handler: ToolHandler<
       [Input] extends [never] ? Record<string, never> : Parsed<Input>,
       [Output] extends [never] ? never : Parsed<Output>
     >,
-  ): this {
+  ): McpServer<WithTool<Tools, Name, ToolTypeOf<Input, Output>>> {
     if (name.length < 1 || name.length > 128)
       throw new Error(`Tool "${name}": a name has 1 to 128 characters`);
     this.#catalog.tools.add(
       name,
       toolEntry(name, definition, handler as ToolHandler<Parsed<Input>, Parsed<Output>>),
     );
-    return this;
+    return this as unknown as McpServer<WithTool<Tools, Name, ToolTypeOf<Input, Output>>>;
   }
 
   /**

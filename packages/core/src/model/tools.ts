@@ -3,6 +3,7 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { CacheHints, Icon, Meta, Page, Result } from "./base.ts";
 import type { ContentBlock } from "./content.ts";
+import type { TaskSupport } from "./tasks.ts";
 
 /** Hints, not promises: a host trusts them as far as it trusts the server. */
 export interface ToolAnnotations {
@@ -24,6 +25,8 @@ export interface Tool {
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema;
   annotations?: ToolAnnotations;
+  /** 2025-11-25 only. */
+  execution?: { taskSupport?: TaskSupport };
   icons?: Icon[];
   _meta?: Meta;
 }

@@ -20,7 +20,12 @@ export const wire20260728: Wire = {
     return withMembers(JSON.stringify(result), `"resultType":"complete","_meta":{${serverMeta}}`);
   },
 
-  writeDefinition: (definition) => JSON.stringify(definition),
+  writeDefinition(definition) {
+    if (!("execution" in definition)) return JSON.stringify(definition);
+    // Of 2025-11-25 alone; here the server decides what becomes a task (SEP-2663).
+    const { execution: _, ...rest } = definition;
+    return JSON.stringify(rest);
+  },
 
   writePage(members, { ttlMs, cacheScope }, serverMeta) {
     return `{${members},"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","resultType":"complete","_meta":{${serverMeta}}}`;

@@ -1,7 +1,15 @@
 /** The legacy revisions, 2024-11-05 to 2025-11-25: each is the newest spelling without what came after it. */
 
-import { ErrorCode, MissingCapabilityError, ResourceNotFoundError, toErrorObject } from "../errors.ts";
+import {
+  ErrorCode,
+  MissingCapabilityError,
+  ResourceNotFoundError,
+  TaskRequiredError,
+  toErrorObject,
+} from "../errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../json.ts";
+import type { ServerCapabilities } from "../model/capabilities.ts";
+import { TASKS_EXTENSION } from "../model/tasks.ts";
 import type { Revision } from "../revisions.ts";
 import type { Wire } from "./wire.ts";
 
@@ -107,9 +115,8 @@ export function legacyWire(revision: Revision): Wire {
     },
 
     capabilities(capabilities) {
-      if (revision >= "2025-03-26") return capabilities;
-      const { completions: _, ...rest } = capabilities;
-      return rest;
+      const { completions, ...others } = withTasks(capabilities, revision);
+      return completions === undefined || revision < "2025-03-26" ? others : { ...others, completions };
     },
 
     notificationParams(method, params) {
@@ -138,9 +145,28 @@ export function legacyWire(revision: Revision): Wire {
     error(thrown) {
       const error = toErrorObject(thrown);
       if (thrown instanceof ResourceNotFoundError) return { ...error, code: ErrorCode.ResourceNotFound };
+      if (thrown instanceof TaskRequiredError && revision >= "2025-11-25") {
+        return {
+          code: ErrorCode.MethodNotFound,
+          message: 'This tool runs as a task only: call it with "task"',
+        };
+      }
       if (thrown instanceof MissingCapabilityError) return { ...error, code: ErrorCode.InvalidRequest };
       return error;
     },
+  };
+}
+
+/** Tasks are a capability in 2025-11-25, an extension since, and nothing before. */
+function withTasks({ extensions, ...others }: ServerCapabilities, revision: Revision): ServerCapabilities {
+  if (extensions?.[TASKS_EXTENSION] === undefined) {
+    return extensions === undefined ? others : { ...others, extensions };
+  }
+  const { [TASKS_EXTENSION]: _, ...rest } = extensions;
+  return {
+    ...others,
+    ...(Object.keys(rest).length > 0 && { extensions: rest }),
+    ...(revision >= "2025-11-25" && { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
   };
 }
 
