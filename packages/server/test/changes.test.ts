@@ -120,31 +120,29 @@ describe.each(wires((name) => name.endsWith("2026-07-28")))("%s", (_name, open) 
   });
 });
 
-describe.each(wires((name) => !name.startsWith("HTTP") && !name.endsWith("2026-07-28")))(
-  "%s",
-  (_name, open) => {
-    test("a session is told of lists, and of the resources that it subscribed to", async () => {
-      const server = create();
-      const wire = await open(server);
-      expect((await wire.request("resources/subscribe", { uri: "test://watched" })).result).toEqual({});
-      expect((await wire.request("resources/subscribe", { uri: 5 })).error.code).toBe(-32602);
-      server.resourceUpdated("test://watched");
-      server.resourceUpdated("test://other");
-      server.tool("second", { input: z.object({}) }, () => "");
-      await wire.notification(({ method }) => method === "notifications/tools/list_changed");
-      expect((await wire.request("resources/unsubscribe", { uri: "test://watched" })).result).toEqual({});
-      server.resourceUpdated("test://watched");
-      server.prompt("last", {}, () => "");
-      await wire.notification(({ method }) => method === "notifications/prompts/list_changed");
-      expect(wire.notifications.map(({ method, params }) => [method, params])).toEqual([
-        ["notifications/resources/updated", { uri: "test://watched" }],
-        ["notifications/tools/list_changed", undefined],
-        ["notifications/prompts/list_changed", undefined],
-      ]);
-      await wire.close();
-    });
-  },
-);
+describe.each(wires((name) => !name.endsWith("2026-07-28")))("%s", (_name, open) => {
+  test("a session is told of lists, and of the resources that it subscribed to", async () => {
+    const server = create();
+    const wire = await open(server);
+    await wire.listen();
+    expect((await wire.request("resources/subscribe", { uri: "test://watched" })).result).toEqual({});
+    expect((await wire.request("resources/subscribe", { uri: 5 })).error.code).toBe(-32602);
+    server.resourceUpdated("test://watched");
+    server.resourceUpdated("test://other");
+    server.tool("second", { input: z.object({}) }, () => "");
+    await wire.notification(({ method }) => method === "notifications/tools/list_changed");
+    expect((await wire.request("resources/unsubscribe", { uri: "test://watched" })).result).toEqual({});
+    server.resourceUpdated("test://watched");
+    server.prompt("last", {}, () => "");
+    await wire.notification(({ method }) => method === "notifications/prompts/list_changed");
+    expect(wire.notifications.map(({ method, params }) => [method, params])).toEqual([
+      ["notifications/resources/updated", { uri: "test://watched" }],
+      ["notifications/tools/list_changed", undefined],
+      ["notifications/prompts/list_changed", undefined],
+    ]);
+    await wire.close();
+  });
+});
 
 test("what is withdrawn is gone, and what comes is there", async () => {
   const server = create();

@@ -12,6 +12,7 @@ import {
   type Revision,
 } from "@patchbay/core";
 import type { McpServer } from "../src/server.ts";
+import { serveFetch } from "../src/transports/fetch.ts";
 import { serveHttp } from "../src/transports/http.ts";
 import { serveStdio } from "../src/transports/stdio.ts";
 
@@ -35,6 +36,8 @@ export interface Wire {
   converse(method: string, params?: Json): Promise<Json>;
   /** How many rounds `converse` has taken in all. */
   rounds: number;
+  /** Opens what a legacy client is told unasked on, where that is a stream of its own. */
+  listen(): Promise<void>;
   /** Gives up a request, as the transport and era want it. */
   cancel(id: string | number): Promise<void>;
   close(): Promise<void>;
@@ -68,16 +71,27 @@ async function converse(wire: Wire, method: string, params: Json): Promise<Json>
 const TRANSPORTS: Record<string, (server: McpServer, revision: Revision) => Promise<Wire>> = {
   memory: (server, revision) => overChannel(memory(server), revision),
   stdio: (server, revision) => overChannel(stdio(server), revision),
-  HTTP: (server, revision) => overHttp(server, revision),
+  HTTP: async (server, revision) => {
+    const { url, close } = await serveHttp(server, { port: 0 });
+    return overHttp({ post: (init) => fetch(url, init), close }, revision);
+  },
+  fetch: (server, revision) => {
+    const serving = serveFetch(server, { allowedHosts: ["mcp.test"] });
+    const post = (init: RequestInit) => serving.fetch(new Request("https://mcp.test/mcp", init));
+    return overHttp({ post, close: async () => serving.close() }, revision);
+  },
+  "HTTP+SSE": async (server, revision) => overChannel(await sse(server), revision),
 };
 
 export const WIRES: [name: string, open: (server: McpServer) => Promise<Wire>][] = Object.entries(
   TRANSPORTS,
 ).flatMap(([transport, open]) =>
-  REVISIONS.map((revision): [string, (server: McpServer) => Promise<Wire>] => [
-    `${transport}, ${revision}`,
-    (server) => open(server, revision),
-  ]),
+  REVISIONS.filter((revision) => transport !== "HTTP+SSE" || eraOf(revision) === "legacy").map(
+    (revision): [string, (server: McpServer) => Promise<Wire>] => [
+      `${transport}, ${revision}`,
+      (server) => open(server, revision),
+    ],
+  ),
 );
 
 export function memory(server: McpServer): Channel {
@@ -103,6 +117,61 @@ export function stdio(server: McpServer, options: { maxLineLength?: number } = {
       await served;
     },
   };
+}
+
+/** The client's end of HTTP+SSE. */
+async function sse(server: McpServer): Promise<Channel> {
+  const serving = await serveHttp(server, { port: 0 });
+  const stream = await fetch(new URL("/sse", serving.url), { headers: { accept: "text/event-stream" } });
+  const events = readEvents(stream);
+  const { event, data } = (await events.next()).value as SseEvent;
+  if (event !== "endpoint") throw new Error(`The first event is ${event}`);
+  const endpoint = new URL(data, serving.url);
+  let sent: Promise<unknown> = Promise.resolve();
+  return {
+    send(text) {
+      const headers = { "content-type": "application/json" };
+      sent = sent.then(() => fetch(endpoint, { method: "POST", headers, body: text }));
+    },
+    async listen(onMessage, onClose) {
+      for await (const message of events) onMessage(message.data);
+      onClose();
+    },
+    async close() {
+      await sent;
+      await serving.close();
+    },
+  };
+}
+
+export interface SseEvent {
+  event: string | undefined;
+  id: string | undefined;
+  retry: string | undefined;
+  data: string;
+}
+
+/** The events of a stream as they come; comments are passed over. */
+export async function* readEvents(response: Response): AsyncGenerator<SseEvent> {
+  let text = "";
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += Buffer.from(chunk).toString("utf8");
+    const blocks = text.split("\n\n");
+    text = blocks.pop() as string;
+    for (const block of blocks) {
+      // Not by a regular expression: its lines end at U+2028 too, those of a stream do not.
+      const lines = block.split("\n");
+      const field = (name: string) =>
+        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      const event = {
+        event: field("event"),
+        id: field("id"),
+        retry: field("retry"),
+        data: field("data") ?? "",
+      };
+      if (block !== ":") yield event;
+    }
+  }
 }
 
 class Inbox {
@@ -167,6 +236,7 @@ async function overChannel(channel: Channel, revision: Revision): Promise<Wire> 
         );
       }),
     notify: async (method, params = {}) => channel.send(JSON.stringify({ jsonrpc: "2.0", method, params })),
+    listen: async () => {},
     cancel: (id) => wire.notify("notifications/cancelled", { requestId: id, reason: "test" }),
     close: () => channel.close(),
   };
@@ -181,19 +251,28 @@ function withMeta(params: Json): Json {
   return { ...params, _meta: { ...MODERN_META, ...params._meta } };
 }
 
-async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
+/** An HTTP server, and how requests get to it. */
+interface HttpEnd {
+  post(init: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+async function overHttp(end: HttpEnd, revision: Revision): Promise<Wire> {
   const era = eraOf(revision);
-  const serving = await serveHttp(server, { port: 0 });
   const inbox = new Inbox();
   const aborts = new Map<string | number, AbortController>();
   let session: string | undefined;
   let nextId = 1;
 
+  const sessionHeaders = () => ({
+    ...(session !== undefined && { "mcp-session-id": session, "mcp-protocol-version": revision }),
+  });
+
   async function post(message: Json): Promise<Json | undefined> {
     const abort = new AbortController();
     if (message.id !== undefined) aborts.set(message.id, abort);
     const name = message.params?.name ?? message.params?.uri;
-    const response = await fetch(serving.url, {
+    const response = await end.post({
       method: "POST",
       signal: abort.signal,
       headers: {
@@ -201,7 +280,7 @@ async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
         accept: "application/json, text/event-stream",
         ...(era === "modern" && { "mcp-protocol-version": "2026-07-28", "mcp-method": message.method }),
         ...(era === "modern" && name !== undefined && { "mcp-name": name }),
-        ...(session !== undefined && { "mcp-session-id": session, "mcp-protocol-version": revision }),
+        ...sessionHeaders(),
       },
       body: JSON.stringify(message),
     });
@@ -210,20 +289,18 @@ async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
       const text = await response.text();
       return text === "" ? undefined : JSON.parse(text);
     }
-    let text = "";
+    return take(response);
+  }
+
+  /** Takes the messages of a stream; gives the last. */
+  async function take(stream: Response): Promise<Json | undefined> {
     let last: Json | undefined;
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-      text += Buffer.from(chunk).toString("utf8");
-      const events = text.split("\n\n");
-      text = events.pop() as string;
-      for (const event of events) {
-        const data = /^data: (.+)$/m.exec(event)?.[1];
-        if (data === undefined) continue;
-        last = JSON.parse(data);
-        if (last?.method !== undefined && last.id !== undefined) {
-          await post({ jsonrpc: "2.0", id: last.id, result: wire.onAsked(last) });
-        } else if (last?.method !== undefined) inbox.add(last);
-      }
+    for await (const { data } of readEvents(stream)) {
+      if (data === "") continue;
+      last = JSON.parse(data) as Json;
+      if (last.method !== undefined && last.id !== undefined) {
+        await post({ jsonrpc: "2.0", id: last.id, result: wire.onAsked(last) });
+      } else if (last.method !== undefined) inbox.add(last);
     }
     return last;
   }
@@ -244,11 +321,15 @@ async function overHttp(server: McpServer, revision: Revision): Promise<Wire> {
         params: era === "modern" ? withMeta(params) : params,
       })) as Json,
     notify: async (method, params = {}) => void (await post({ jsonrpc: "2.0", method, params })),
+    async listen() {
+      const headers = { accept: "text/event-stream", ...sessionHeaders() };
+      void take(await end.post({ method: "GET", headers })).catch(() => {});
+    },
     cancel: async (id) => {
       if (era === "modern") aborts.get(id)?.abort();
       else await wire.notify("notifications/cancelled", { requestId: id, reason: "test" });
     },
-    close: () => serving.close(),
+    close: () => end.close(),
   };
   if (era === "legacy") {
     await wire.request("initialize", { ...INITIALIZE, protocolVersion: revision });

@@ -39,7 +39,7 @@ export interface ChannelOptions extends SubscriptionLimits {
 
 /** A connection that is being served. */
 export interface Serving {
-  /** Ends the subscriptions that are open, and resolves when no request is in flight. */
+  /** For when the client sends no more: ends subscriptions and questions, resolves when no request is in flight. */
   finish(): Promise<void>;
 }
 
@@ -89,6 +89,7 @@ class Connection implements Serving {
 
   finish(): Promise<void> {
     this.#subscriptions.end();
+    this.#asked.close();
     if (this.#inFlight.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#onIdle.push(resolve));
   }

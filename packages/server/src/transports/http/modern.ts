@@ -6,6 +6,7 @@ import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envel
 import { modernCall, modernReply } from "../../modern/methods.ts";
 import type { Subscriptions } from "../../modern/subscriptions.ts";
 import type { McpServer } from "../../server.ts";
+import { every } from "../../timers.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { checkMirrorHeaders, checkParamHeaders } from "./headers.ts";
 import { sendJson, sendModern } from "./responses.ts";
@@ -40,24 +41,28 @@ export function serveModern(
   }
 
   const { maxBufferedBytes, keepAlive } = options;
-  let streaming: ReturnType<typeof setInterval> | undefined;
+  let stopKeepAlive: (() => void) | undefined;
+  let answered = false;
   const call = modernCall(server, message, caller, (text) => {
-    if (streaming === undefined) {
+    if (stopKeepAlive === undefined) {
       http.openStream();
-      streaming = setInterval(() => http.write(SSE_KEEP_ALIVE), keepAlive);
+      stopKeepAlive = every(keepAlive, () => http.write(SSE_KEEP_ALIVE));
     }
     if (http.write(sseEvent(text)) > maxBufferedBytes) http.destroy();
   });
-  // The client cancels by going away (streamable-http § Cancellation).
-  http.onOver(() => {
-    clearInterval(streaming);
-    call.cancel();
-  });
   const work = () => modernReply(server, message, call, subscriptions);
   answer(server, call, id, method, work, (settled) => {
+    answered = true;
     call.finish();
-    if (streaming === undefined) return sendModern(http, settled);
+    if (stopKeepAlive === undefined) return sendModern(http, settled);
+    stopKeepAlive();
     http.write(sseEvent(settled.text));
     http.end();
+  });
+  if (answered) return;
+  // The client cancels by going away (streamable-http § Cancellation).
+  http.onOver(() => {
+    stopKeepAlive?.();
+    call.cancel();
   });
 }
