@@ -1,5 +1,6 @@
 /** The everything server: what the conformance suite drives, and each of its own features. */
 
+import { createHash } from "node:crypto";
 import { type Client, connect } from "@patchbay/client";
 import { compileSchema, type LogMessage, type Progress } from "@patchbay/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -227,10 +228,24 @@ describe.each(["modern", "legacy"] as const)("to a %s client", (era) => {
       }
     });
 
+    it("has a skill whose files are what its entry says", async () => {
+      const { skills } = (await client.request("skills/list")) as { skills: { resources: Listed[] }[] };
+      type Listed = { uri: string; digest: string; size: number };
+      const files = skills.flatMap(({ resources }) => resources);
+      expect(files.length).toBe(2);
+      for (const { uri, digest, size } of files) {
+        const [{ text } = { text: "" }] = (await client.readResource(uri)).contents as { text: string }[];
+        expect(digest).toBe(`sha256:${createHash("sha256").update(text).digest("hex")}`);
+        expect(size).toBe(Buffer.byteLength(text));
+      }
+      const nowhere = client.request("skills/get", { uri: "skill://nowhere/SKILL.md" });
+      await expect(nowhere).rejects.toMatchObject({ code: -32602 });
+    });
+
     it("has resources on several pages", async () => {
       const first = await client.request("resources/list", {});
       expect(first.nextCursor).toBeTypeOf("string");
-      expect((await client.listResources()).length).toBe(NUMBERS + 3);
+      expect((await client.listResources()).length).toBe(NUMBERS + 5);
     });
 
     it("completes a template's variable by the other", async () => {

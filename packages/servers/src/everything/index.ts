@@ -3,6 +3,7 @@
 import { McpServer, type McpServerOptions } from "@patchbay/server";
 import { addConformance } from "./conformance.ts";
 import { addShowcase } from "./showcase.ts";
+import { addSkill, SKILLS_EXTENSION } from "./skills.ts";
 
 /**
  * Makes the server.
@@ -21,10 +22,12 @@ export function createEverything(options: McpServerOptions = {}): McpServer {
       pageSize: 50,
       instructions:
         "Shows each feature of the protocol. Tools that begin with test_ are the conformance suite's.",
+      extensions: SKILLS_EXTENSION,
       ...options,
     },
   );
   addConformance(server);
   addShowcase(server);
+  addSkill(server);
   return server;
 }
