@@ -1,12 +1,14 @@
 /** From a target to a client: the transport is seen from the target, the era is found out. */
 
 import type { ChannelServer } from "@patchbay/core";
+import { connectByUrl } from "./by-url.ts";
 import { type Client, ConnectedClient } from "./client.ts";
 import { Conversation } from "./conversation.ts";
 import { ConnectionError } from "./errors.ts";
 import { initialize, negotiate } from "./negotiate.ts";
 import { type ConnectOptions, type Settings, settingsOf } from "./options.ts";
-import { type HttpTarget, HttpTransport } from "./transports/http.ts";
+import { HttpTransport } from "./transports/http.ts";
+import type { HttpTarget } from "./transports/http-endpoint.ts";
 import { memoryTransport } from "./transports/memory.ts";
 import type { Command } from "./transports/process-tree.ts";
 import { stdioTransport } from "./transports/stdio.ts";
@@ -26,18 +28,25 @@ export type Target = string | URL | HttpTarget | StdioTarget | ChannelServer;
 export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
   const settings = settingsOf(options);
   settings.signal?.throwIfAborted();
+  if (typeof target === "object" && "serve" in target)
+    return open(memoryTransport(target, settings), settings);
+  if (typeof target === "object" && "command" in target) return connectByCommand(target, settings);
+  const isUrl = typeof target === "string" || target instanceof URL;
+  return connectByUrl(isUrl ? { url: target } : target, settings, open);
+}
+
+async function connectByCommand(target: StdioTarget, settings: Settings): Promise<Client> {
   try {
-    return await open(target, settings);
+    return await open(stdioTransport(target, settings), settings);
   } catch (error) {
     // Some legacy servers exit when anything comes before `initialize`; the second start spares them.
     if (settings.era !== "auto" || !(error instanceof ConnectionError) || error.reason !== "exited")
       throw error;
-    return open(target, { ...settings, era: "legacy" });
+    return open(stdioTransport(target, settings), { ...settings, era: "legacy" });
   }
 }
 
-async function open(target: Target, settings: Settings): Promise<Client> {
-  const transport = transportTo(target, settings);
+async function open(transport: Transport, settings: Settings): Promise<Client> {
   const conversation = new Conversation(transport, settings);
   try {
     const agreement = await unlessOver(negotiate(conversation), conversation, settings);
@@ -62,18 +71,13 @@ async function keepSession(conversation: Conversation, client: Client): Promise<
   if (transport instanceof HttpTransport) {
     transport.renewSession = async () => {
       await initialize(conversation);
+      transport.openStandalone();
       // It waits for the new session like any request, so the new session must not wait for it.
       setLogLevel().catch(() => {});
     };
+    transport.openStandalone();
   }
   await setLogLevel();
-}
-
-function transportTo(target: Target, settings: Settings): Transport {
-  if (typeof target === "object" && "command" in target) return stdioTransport(target, settings);
-  if (typeof target === "object" && "serve" in target) return memoryTransport(target, settings);
-  const isUrl = typeof target === "string" || target instanceof URL;
-  return new HttpTransport(isUrl ? { url: target } : target, settings);
 }
 
 /** Connecting, until it takes too long or the caller gives up. */

@@ -11,4 +11,4 @@ export {
   TimeoutError,
 } from "./errors.ts";
 export type { ConnectOptions, RequestOptions } from "./options.ts";
-export type { HttpTarget } from "./transports/http.ts";
+export type { HttpTarget } from "./transports/http-endpoint.ts";

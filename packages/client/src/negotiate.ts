@@ -21,6 +21,7 @@ import {
 } from "@patchbay/core";
 import type { Conversation } from "./conversation.ts";
 import { ConnectionError, InvalidResponseError, readable } from "./errors.ts";
+import { isTelling, MODERN_CODES } from "./signs.ts";
 
 /** What both sides have agreed on, and what the server said of itself. */
 export interface Agreement {
@@ -33,15 +34,6 @@ export interface Agreement {
 
 /** What the first question of a modern client brought to light. */
 type Finding = { era: "modern"; agreement: Agreement } | { era: "legacy"; why: Error | undefined };
-
-/** These codes exist since 2026-07-28 only: whoever uses one speaks a modern revision. */
-const MODERN_CODES: readonly number[] = [
-  ErrorCode.UnsupportedProtocolVersion,
-  ErrorCode.MissingRequiredClientCapability,
-  ErrorCode.HeaderMismatch,
-];
-/** HTTP statuses that say nothing about the era: who may ask, how often. */
-const UNTELLING_STATUSES = new Set([401, 403, 407, 429]);
 
 /**
  * Finds the newest revision that both sides speak, and opens the connection in it.
@@ -199,8 +191,7 @@ function patient({ settings }: Conversation): { timeout: number } {
 }
 
 function isClientError(error: unknown): boolean {
-  if (!(error instanceof ConnectionError) || error.status === undefined) return false;
-  return error.status >= 400 && error.status < 500 && !UNTELLING_STATUSES.has(error.status);
+  return error instanceof ConnectionError && isTelling(error.status);
 }
 
 function incompatible({ transport }: Conversation, what: string, cause?: unknown): ConnectionError {

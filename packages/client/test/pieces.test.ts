@@ -1,23 +1,8 @@
-/** The small parts that have edges of their own: header values, the environment, text that is shown. */
+/** The small parts that have edges of their own: the environment, text that is shown. */
 
 import { describe, expect, test } from "vitest";
 import { readable } from "../src/errors.ts";
 import { environmentFor } from "../src/transports/environment.ts";
-import { encodeHeaderValue } from "../src/transports/http-headers.ts";
-
-describe("header values (streamable-http § Value Encoding)", () => {
-  test.each([
-    ["us-west1", "us-west1"],
-    ["two words", "two words"],
-    ["Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="],
-    [" padded ", "=?base64?IHBhZGRlZCA=?="],
-    ["line1\nline2", "=?base64?bGluZTEKbGluZTI=?="],
-    ["=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="],
-    ["", "=?base64??="],
-  ])("%j", (value, encoded) => {
-    expect(encodeHeaderValue(value)).toBe(encoded);
-  });
-});
 
 describe("the environment of a server process", () => {
   const own = { PATH: "/bin", LC_ALL: "C", API_KEY: "secret", NODE_OPTIONS: "--inspect", HOME: "/home/me" };

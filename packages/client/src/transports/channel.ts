@@ -1,6 +1,7 @@
 /** A client's end of a Channel: all requests share it, and ids tell their answers apart. */
 
-import { type Channel, parseMessage, writeNotification } from "@patchbay/core";
+import { type Channel, type Revision, writeNotification } from "@patchbay/core";
+import { eachMessage } from "./incoming.ts";
 import type { Receiver, RequestHead, Transport } from "./transport.ts";
 
 /** What differs between the channels. */
@@ -15,16 +16,19 @@ export interface ChannelKind {
 
 /** Makes a transport of a channel. */
 export function channelTransport(channel: Channel, kind: ChannelKind): Transport {
+  let revision: Revision | undefined;
   return {
     serverName: kind.serverName,
+    mirrorsParams: false,
     probeExpired: kind.probeExpired,
     evidence: kind.evidence,
 
     listen(receiver: Receiver) {
       channel.listen(
         (text) => {
-          const message = parseMessage(text);
-          if (!receiver.onMessage(message) && message.kind === "invalid") kind.onStray(text);
+          eachMessage(text, revision, (message) => {
+            if (!receiver.onMessage(message) && message.kind === "invalid") kind.onStray(text);
+          });
         },
         (cause) => receiver.onClose(cause),
       );
@@ -42,7 +46,10 @@ export function channelTransport(channel: Channel, kind: ChannelKind): Transport
       if (notify) channel.send(writeNotification("notifications/cancelled", { requestId, reason }));
     },
 
-    adopt() {},
+    adopt(agreed: Revision) {
+      revision = agreed;
+    },
+
     close: () => channel.close(),
   };
 }

@@ -7,7 +7,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * The headers that all requests share, as undici takes them: name, value, name, value.
+ * The headers that all requests of a target share, as undici takes them: name, value, name, value.
  *
  * @throws TypeError when a header cannot be one; its value is not shown
  */
@@ -29,14 +29,20 @@ export function baseHeaders(
     const key = name.toLowerCase();
     if (!OURS.test(key)) headers.set(key, value);
   }
-  headers.set("content-type", "application/json");
-  headers.set("accept", "application/json, text/event-stream");
   return [...headers].flat();
 }
 
-/** Plain where that is safe, else Base64 between the marks of § Value Encoding. */
-export function encodeHeaderValue(value: string): string {
-  const plain = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value);
-  if (plain && !(value.startsWith("=?base64?") && value.endsWith("?="))) return value;
-  return `=?base64?${Buffer.from(value).toString("base64")}?=`;
+/** What a POST says besides. */
+export const POST_HEADERS = [
+  "content-type",
+  "application/json",
+  "accept",
+  "application/json, text/event-stream",
+];
+/** What a GET for a stream of events says besides. */
+export const STREAM_HEADERS = ["accept", "text/event-stream"];
+
+/** Whether a header can carry this as it is. */
+export function isHeaderValue(value: string): boolean {
+  return VALUE.test(value);
 }

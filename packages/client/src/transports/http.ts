@@ -1,68 +1,61 @@
 /** A server behind a URL: each message is a POST (basic/transports/streamable-http; 2025-11-25, basic/transports). */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { eraOf, type Revision, writeNotification } from "@patchbay/core";
-import { Pool } from "undici";
+import {
+  encodeHeaderValue,
+  eraOf,
+  type InvalidMessage,
+  type Message,
+  type Revision,
+  writeNotification,
+} from "@patchbay/core";
 import { ConnectionError } from "../errors.ts";
 import type { Settings } from "../options.ts";
+import { tell } from "../tell.ts";
+import { HttpEndpoint, type HttpTarget } from "./http-endpoint.ts";
 import { networkFailure, refusal } from "./http-errors.ts";
-import { baseHeaders, encodeHeaderValue } from "./http-headers.ts";
-import { Post, type PostListener } from "./post.ts";
+import { POST_HEADERS, STREAM_HEADERS } from "./http-headers.ts";
+import { eachMessage } from "./incoming.ts";
+import { LegacyStream } from "./legacy-stream.ts";
+import type { Reply, ReplyListener } from "./reply.ts";
+import { StreamPosition } from "./stream-position.ts";
 import type { Receiver, RequestHead, Transport } from "./transport.ts";
-
-/** A server behind a URL, with headers to send along. */
-export interface HttpTarget {
-  url: string | URL;
-  /** Sent with each request. Headers that the protocol itself sets are not taken from here. */
-  headers?: Readonly<Record<string, string>>;
-}
 
 /** A request that has no answer yet. */
 interface Sent {
   readonly text: string;
   readonly head: RequestHead;
-  post: Post | undefined;
+  reply: Reply | undefined;
+  /** Where its answer is looked for after its own connection was lost. */
+  stream: LegacyStream | undefined;
   /** A lost session was replaced for it once; it is not done twice. */
   renewed: boolean;
 }
 
-const MAX_REDIRECTS = 3;
-const REDIRECTS = new Set([301, 302, 307, 308]);
-const NO_LIMIT = 0;
-
 /** Requests as POSTs over a pool of connections to one origin. */
 export class HttpTransport implements Transport {
   readonly serverName: string;
+  readonly mirrorsParams = true;
   /** Opens a new session when the server has forgotten ours. Set once a legacy session is open. */
   renewSession: (() => Promise<void>) | undefined;
+  /** The last status that is no success, and no failure of the server's. */
+  refusedWith: number | undefined;
   readonly #settings: Settings;
-  readonly #origin: string;
-  readonly #pool: Pool;
-  readonly #headers: readonly string[];
+  readonly #endpoint: HttpEndpoint;
   readonly #inFlight = new Map<number, Sent>();
   #receiver!: Receiver;
-  #path: string;
-  #redirects = 0;
+  #revision: Revision | undefined;
   #revisionHeader: readonly string[] = [];
   #modern = true;
   #session: string | undefined;
   #renewal: Promise<void> | undefined;
+  /** What the server tells us unasked; a modern one tells nothing so. */
+  #standalone: LegacyStream | undefined;
 
-  constructor({ url, headers = {} }: HttpTarget, settings: Settings) {
-    const { origin, pathname, search, username, password } = parseUrl(url);
+  constructor(target: HttpTarget, settings: Settings) {
     this.#settings = settings;
-    this.#origin = origin;
-    this.#path = pathname + search;
-    // Neither the query nor the user may be shown: both are where secrets are put.
-    this.serverName = origin + pathname;
-    this.#headers = baseHeaders(headers, username, password);
-    this.#pool = new Pool(origin, {
-      connections: settings.maxConnections,
-      connect: { timeout: settings.connectTimeout },
-      // Each request has a time limit of its own.
-      headersTimeout: NO_LIMIT,
-      bodyTimeout: NO_LIMIT,
-    });
+    this.#endpoint = new HttpEndpoint(target, settings);
+    this.serverName = this.#endpoint.serverName;
   }
 
   listen(receiver: Receiver): void {
@@ -70,7 +63,7 @@ export class HttpTransport implements Transport {
   }
 
   send(text: string, head: RequestHead): void {
-    const sent: Sent = { text, head, post: undefined, renewed: false };
+    const sent: Sent = { text, head, reply: undefined, stream: undefined, renewed: false };
     this.#inFlight.set(head.id, sent);
     if (this.#renewal === undefined || head.method === "initialize") this.#dispatch(sent);
     else this.#afterRenewal(sent);
@@ -78,17 +71,16 @@ export class HttpTransport implements Transport {
 
   post(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const listener: PostListener = {
-        onHeaders() {},
-        onMessage() {},
+      const listener: ReplyListener = {
+        onText() {},
         onEnd: resolve,
         onRefusal: (status, headers, body) => {
-          if (this.#follow(status, headers)) this.#start(text, undefined, listener);
+          if (this.#endpoint.follow(status, headers)) this.#post(text, undefined, listener);
           else reject(refusal(this.serverName, status, headers, body));
         },
         onError: (error) => reject(networkFailure(this.serverName, error)),
       };
-      this.#start(text, undefined, listener);
+      this.#post(text, undefined, listener);
     });
   }
 
@@ -102,12 +94,15 @@ export class HttpTransport implements Transport {
         // The request is given up whether the server hears of it or not.
       });
     }
-    sent.post?.abort();
+    sent.reply?.abort();
+    sent.stream?.close();
   }
 
   adopt(revision: Revision): void {
+    this.#revision = revision;
     this.#modern = eraOf(revision) === "modern";
-    this.#revisionHeader = ["mcp-protocol-version", revision];
+    // The header came with 2025-06-18.
+    this.#revisionHeader = revision >= "2025-06-18" ? ["mcp-protocol-version", revision] : [];
   }
 
   probeExpired(): Promise<void> {
@@ -119,59 +114,166 @@ export class HttpTransport implements Transport {
     return "";
   }
 
+  /** Opens the stream of what a legacy server tells unasked. Not every server has one. */
+  openStandalone(): void {
+    this.#standalone?.close();
+    if (this.#revision === "2024-11-05") return;
+    const session = this.#session;
+    const position = new StreamPosition();
+    let opened = false;
+    const stop = (why: string) => {
+      this.#standalone = undefined;
+      const what = `${this.serverName}: ${why}; what it tells unasked is not heard any more`;
+      tell(this.#settings.onWarning, new ConnectionError("closed", what));
+    };
+    this.#standalone = new LegacyStream(
+      {
+        get: (lastEventId, listener) =>
+          this.#get(lastEventId, {
+            ...listener,
+            onHeaders: () => {
+              if (opened) this.#receiver.onGap?.();
+              opened = true;
+            },
+          }),
+        onText: (text) => this.#hear(text),
+        onRefusal: (status, headers) => {
+          if (this.#endpoint.follow(status, headers)) return "again";
+          if (status >= 500) return "again";
+          if (position.lastEventId !== undefined && status === 400) {
+            position.forget();
+            return "again";
+          }
+          this.#standalone = undefined;
+          if (status === 404 && session !== undefined && opened) this.#replace(session);
+          // Most often 405: it has none, and need not have one.
+          else if (opened) stop(`it answered ${status} to who came back to its stream`);
+          return "over";
+        },
+        onBarren: () => stop("its stream ends before it tells anything"),
+      },
+      position,
+    );
+    this.#standalone.open();
+  }
+
   async close(): Promise<void> {
-    for (const { post } of this.#inFlight.values()) post?.abort();
+    for (const { reply, stream } of this.#inFlight.values()) {
+      reply?.abort();
+      stream?.close();
+    }
     this.#inFlight.clear();
-    if (this.#session !== undefined) await this.#deleteSession(this.#session);
-    await this.#pool.destroy();
+    this.#standalone?.close();
+    if (this.#session !== undefined) {
+      await this.#endpoint.delete([...this.#revisionHeader, "mcp-session-id", this.#session]);
+    }
+    await this.#endpoint.close();
   }
 
   #dispatch(sent: Sent): void {
     const { head, text } = sent;
     const session = this.#session;
-    const unanswered = () => this.#inFlight.get(head.id) === sent;
-    const fail = (error: Error) => {
-      if (!unanswered()) return;
-      this.#inFlight.delete(head.id);
-      this.#receiver.onFailure(head.id, error);
+    let position: StreamPosition | undefined;
+    const end = (error: Error) => {
+      if (!this.#unanswered(sent)) return;
+      if (!this.#modern && position?.lastEventId !== undefined) this.#resume(sent, position, session);
+      else this.#fail(sent, error);
     };
-    sent.post = this.#start(text, head, {
+    sent.reply = this.#post(text, head, {
       onHeaders: (headers) => {
         if (head.method === "initialize") this.#session = sessionOf(headers);
       },
-      onMessage: (message) => {
-        const isAnswer = message.kind !== "notification" && message.kind !== "request";
-        if (isAnswer && unanswered() && this.#receiver.onMessage(message, head.id)) {
-          this.#inFlight.delete(head.id);
-          sent.post?.finish();
-        } else if (!isAnswer) {
-          this.#receiver.onMessage(message, head.id);
+      onText: (data, event) => {
+        if (event?.id !== undefined && !this.#modern) {
+          position ??= new StreamPosition();
+          if (!position.take(event)) return;
         }
+        if (data !== "") this.#hear(data, sent);
+      },
+      onRetry: (ms) => {
+        position ??= new StreamPosition();
+        position.retryAfter(ms);
       },
       onEnd: () =>
-        fail(new ConnectionError("closed", `${this.serverName} ended ${head.method} without an answer`)),
+        end(new ConnectionError("closed", `${this.serverName} ended ${head.method} without an answer`)),
       onRefusal: (status, headers, body) => {
-        if (!unanswered()) return;
-        if (this.#follow(status, headers)) this.#dispatch(sent);
+        if (!this.#unanswered(sent)) return;
+        if (this.#endpoint.follow(status, headers)) this.#dispatch(sent);
         else if (status === 404 && session !== undefined && !sent.renewed) this.#renew(sent, session);
-        else fail(refusal(this.serverName, status, headers, body));
+        else {
+          if (status < 500) this.refusedWith = status;
+          this.#fail(sent, refusal(this.serverName, status, headers, body));
+        }
       },
-      onError: (error) => fail(networkFailure(this.serverName, error)),
+      onError: (error) => end(networkFailure(this.serverName, error)),
     });
   }
 
-  #start(text: string, head: RequestHead | undefined, listener: PostListener): Post {
-    const post = new Post(listener, this.serverName, this.#settings.maxMessageBytes);
-    this.#pool.dispatch(
-      { path: this.#path, method: "POST", headers: this.#headersFor(head), body: text },
-      post,
+  /** Takes up the stream of a request's answer where it broke off. */
+  #resume(sent: Sent, position: StreamPosition, session: string | undefined): void {
+    const { method } = sent.head;
+    const lost = (why: string) => {
+      const what = `${this.serverName} ended ${method} without an answer, and ${why}`;
+      this.#fail(sent, new ConnectionError("closed", what));
+    };
+    sent.stream = new LegacyStream(
+      {
+        get: (lastEventId, listener) => this.#get(lastEventId, listener),
+        onText: (text) => this.#hear(text, sent),
+        onRefusal: (status) => {
+          if (status >= 500) return "again";
+          lost(`answered ${status} to who came back for it`);
+          if (status === 404 && session !== undefined) this.#replace(session);
+          return "over";
+        },
+        onBarren: () => lost("has nothing to add to it"),
+      },
+      position,
     );
-    return post;
+    sent.stream.openLater();
+  }
+
+  /** Hands on what came in; on the stream of a request nothing but that request is answered. */
+  #hear(text: string, sent?: Sent): void {
+    eachMessage(text, this.#revision, (message) => {
+      const requestId = sent?.head.id;
+      if (!isAnswer(message)) this.#receiver.onMessage(message, requestId);
+      else if (sent !== undefined && this.#unanswered(sent) && this.#receiver.onMessage(message, requestId)) {
+        this.#inFlight.delete(sent.head.id);
+        sent.reply?.finish();
+        sent.stream?.finish();
+      }
+    });
+  }
+
+  #unanswered(sent: Sent): boolean {
+    return this.#inFlight.get(sent.head.id) === sent;
+  }
+
+  #fail(sent: Sent, error: Error): void {
+    if (!this.#unanswered(sent)) return;
+    this.#inFlight.delete(sent.head.id);
+    sent.stream?.close();
+    this.#receiver.onFailure(sent.head.id, error);
+  }
+
+  #post(text: string, head: RequestHead | undefined, listener: ReplyListener): Reply {
+    const headers = this.#headersFor(head);
+    return head?.method === "subscriptions/listen"
+      ? this.#endpoint.postForStream(headers, text, listener)
+      : this.#endpoint.post(headers, text, listener);
+  }
+
+  #get(lastEventId: string | undefined, listener: ReplyListener): Reply {
+    const headers = [...STREAM_HEADERS, ...this.#revisionHeader];
+    if (this.#session !== undefined) headers.push("mcp-session-id", this.#session);
+    if (lastEventId !== undefined) headers.push("last-event-id", lastEventId);
+    return this.#endpoint.getStream(headers, listener);
   }
 
   /** What intermediaries may read without the body (streamable-http § Request Metadata). */
   #headersFor(head: RequestHead | undefined): string[] {
-    const headers = [...this.#headers];
+    const headers = [...POST_HEADERS];
     // Before a legacy session is open there is no revision to name.
     if (head?.method !== "initialize") {
       headers.push(...this.#revisionHeader);
@@ -180,66 +282,39 @@ export class HttpTransport implements Transport {
     if (this.#modern && head !== undefined) {
       headers.push("mcp-method", head.method);
       if (head.name !== undefined) headers.push("mcp-name", encodeHeaderValue(head.name));
+      if (head.mirrored !== undefined) headers.push(...head.mirrored);
     }
     return headers;
-  }
-
-  /** Goes where a redirect points, if that is on the same origin: elsewhere our headers are nobody's business. */
-  #follow(status: number, { location }: IncomingHttpHeaders): boolean {
-    if (!REDIRECTS.has(status) || location === undefined || this.#redirects >= MAX_REDIRECTS) return false;
-    const base = this.#origin + this.#path;
-    if (!URL.canParse(location, base)) return false;
-    const { origin, pathname, search } = new URL(location, base);
-    if (origin !== this.#origin) return false;
-    this.#redirects++;
-    this.#path = pathname + search;
-    return true;
   }
 
   /** The server has forgotten our session: a new one, opened once for all who wait, then the request again. */
   #renew(sent: Sent, lost: string): void {
     sent.renewed = true;
-    if (this.#session === lost && this.#renewal === undefined && this.renewSession !== undefined) {
-      this.#renewal = this.renewSession().finally(() => {
-        this.#renewal = undefined;
-      });
-    }
+    this.#replace(lost);
     this.#afterRenewal(sent);
   }
 
-  #afterRenewal(sent: Sent): void {
-    const { id } = sent.head;
-    Promise.resolve(this.#renewal).then(
-      () => {
-        if (this.#inFlight.get(id) === sent) this.#dispatch(sent);
-      },
-      (error: Error) => {
-        if (this.#inFlight.delete(id)) this.#receiver.onFailure(id, error);
-      },
-    );
+  #replace(lost: string): void {
+    if (this.#session !== lost || this.#renewal !== undefined || this.renewSession === undefined) return;
+    this.#renewal = this.renewSession().finally(() => {
+      this.#renewal = undefined;
+    });
+    // Who waits for it is told; when nobody does, the next request finds out.
+    this.#renewal.catch(() => {});
   }
 
-  /** Tells a legacy server that its session is over; whether it minds is its own affair. */
-  async #deleteSession(session: string): Promise<void> {
-    const headers = [...this.#headers, ...this.#revisionHeader, "mcp-session-id", session];
-    const signal = AbortSignal.timeout(this.#settings.closeTimeout);
-    try {
-      const response = await this.#pool.request({ path: this.#path, method: "DELETE", headers, signal });
-      await response.body.dump();
-    } catch {
-      // It will expire.
-    }
+  #afterRenewal(sent: Sent): void {
+    Promise.resolve(this.#renewal).then(
+      () => {
+        if (this.#unanswered(sent)) this.#dispatch(sent);
+      },
+      (error: Error) => this.#fail(sent, error),
+    );
   }
 }
 
-function parseUrl(target: string | URL): URL {
-  const text = String(target);
-  if (!URL.canParse(text)) throw new TypeError(`"${text.slice(0, 200)}" is not a URL`);
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new TypeError(`A server's URL starts with http:// or https://, not ${url.protocol}`);
-  }
-  return url;
+function isAnswer({ kind }: Message | InvalidMessage): boolean {
+  return kind !== "notification" && kind !== "request";
 }
 
 /** The session that a legacy server opened; only visible ASCII may be one (2025-11-25, § Session Management). */

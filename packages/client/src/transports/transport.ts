@@ -8,6 +8,8 @@ export interface RequestHead {
   method: string;
   /** The tool, prompt or resource that is asked for, where the method has one. */
   name: string | undefined;
+  /** Headers that repeat parameters of a tool, where the transport has them: name, value, name, value. */
+  mirrored?: readonly string[] | undefined;
 }
 
 /** Who is told what a transport brings. */
@@ -21,6 +23,8 @@ export interface Receiver {
   onMessage(message: Message | InvalidMessage, requestId?: number): boolean;
   /** A request can get no answer any more. */
   onFailure(requestId: number, error: Error): void;
+  /** What the server tells unasked was not heard for a while. */
+  onGap?(): void;
   /** The connection has ended; called once, last. */
   onClose(cause?: Error): void;
 }
@@ -29,6 +33,8 @@ export interface Receiver {
 export interface Transport {
   /** The server, as errors name it. */
   readonly serverName: string;
+  /** Whether parameters of tools are repeated in headers (streamable-http § Custom Headers). */
+  readonly mirrorsParams: boolean;
   /** Starts to deliver; called once, before anything is sent. */
   listen(receiver: Receiver): void;
   /** Sends a request. What becomes of it is told to the receiver. */

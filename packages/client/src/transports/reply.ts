@@ -1,16 +1,18 @@
-/** One HTTP POST, and what comes back on it: one JSON message, a stream of events, or a refusal. */
+/** What comes back on one HTTP request: one JSON text, a stream of events, or a refusal. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import { type InvalidMessage, type Message, parseMessage } from "@patchbay/core";
-import { createParser, type EventSourceParser } from "eventsource-parser";
+import { createParser, type EventSourceMessage, type EventSourceParser } from "eventsource-parser";
 import type { Dispatcher } from "undici";
 import { ConnectionError } from "../errors.ts";
 
-/** Who is told what comes back. One of the last three is called last, unless the post was finished or aborted. */
-export interface PostListener {
-  onHeaders(headers: IncomingHttpHeaders): void;
-  onMessage(message: Message | InvalidMessage): void;
+/** Who is told what comes back. One of the last three is called last, unless the reply was finished or aborted. */
+export interface ReplyListener {
+  onHeaders?(headers: IncomingHttpHeaders): void;
+  /** A whole text: a JSON body, or the data of an event; empty for an event that is there for its id alone. */
+  onText(text: string, event?: EventSourceMessage): void;
+  /** The server says how many milliseconds to wait before coming back. */
+  onRetry?(ms: number): void;
   /** A success, read to its end. */
   onEnd(): void;
   /** A status that is no success, with the start of its body. */
@@ -25,9 +27,9 @@ const STREAM_END_TIMEOUT = 1_000;
 
 type Body = "json" | "events" | "refusal" | "none";
 
-/** Reads the response of one POST, within bounds. */
-export class Post implements Dispatcher.DispatchHandler {
-  readonly #listener: PostListener;
+/** Reads the response of one request, within bounds. */
+export class Reply implements Dispatcher.DispatchHandler {
+  readonly #listener: ReplyListener;
   readonly #serverName: string;
   readonly #maxMessageBytes: number;
   #controller: Dispatcher.DispatchController | undefined;
@@ -41,7 +43,7 @@ export class Post implements Dispatcher.DispatchHandler {
   #decoder: StringDecoder | undefined;
   #lingering: NodeJS.Timeout | undefined;
 
-  constructor(listener: PostListener, serverName: string, maxMessageBytes: number) {
+  constructor(listener: ReplyListener, serverName: string, maxMessageBytes: number) {
     this.#listener = listener;
     this.#serverName = serverName;
     this.#maxMessageBytes = maxMessageBytes;
@@ -78,16 +80,16 @@ export class Post implements Dispatcher.DispatchHandler {
       this.#body = "refusal";
       return;
     }
-    this.#listener.onHeaders(headers);
+    this.#listener.onHeaders?.(headers);
     const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
     if (type === "text/event-stream") {
       this.#body = "events";
       this.#decoder = new StringDecoder();
       this.#events = createParser({
-        onEvent: ({ data }) => {
-          // Events without data are there to carry an id, or to keep the stream open.
-          if (data !== "") this.#listener.onMessage(parseMessage(data));
+        onEvent: (event) => {
+          if (!this.#over) this.#listener.onText(event.data, event);
         },
+        onRetry: (ms) => this.#listener.onRetry?.(ms),
         onError: ({ type }) => {
           if (type === "max-buffer-size-exceeded") this.#fail(this.#tooLarge());
         },
@@ -125,7 +127,7 @@ export class Post implements Dispatcher.DispatchHandler {
       this.#refuse();
       return;
     }
-    if (this.#body === "json" && this.#bytes > 0) this.#listener.onMessage(parseMessage(this.#text()));
+    if (this.#body === "json" && this.#bytes > 0) this.#listener.onText(this.#text());
     if (this.#over) return;
     this.#over = true;
     this.#listener.onEnd();

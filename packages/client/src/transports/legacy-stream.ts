@@ -1,0 +1,82 @@
+/** A stream of events that is opened by GET, and opened again whenever it breaks off (2025-11-25, basic/transports). */
+
+import type { IncomingHttpHeaders } from "node:http";
+import { ConnectionError } from "../errors.ts";
+import type { Reply, ReplyListener } from "./reply.ts";
+import type { StreamPosition } from "./stream-position.ts";
+
+/** What a stream needs of its transport. */
+export interface LegacyStreamHost {
+  /** Sends the GET, after the event of this id if there is one. */
+  get(lastEventId: string | undefined, listener: ReplyListener): Reply;
+  onText(text: string): void;
+  /** The server does not give the stream; it is not asked again, unless this says so. */
+  onRefusal(status: number, headers: IncomingHttpHeaders, body: string): "again" | "over";
+  /** It ended each time without an event. */
+  onBarren(): void;
+}
+
+/** Streams that ended without a single event, one after another, until it is not opened again. */
+const MAX_BARREN = 5;
+
+export class LegacyStream {
+  readonly #host: LegacyStreamHost;
+  readonly #position: StreamPosition;
+  #reply: Reply | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #barren = 0;
+
+  constructor(host: LegacyStreamHost, position: StreamPosition) {
+    this.#host = host;
+    this.#position = position;
+  }
+
+  /** Opens the stream at once. */
+  open(): void {
+    let bare = true;
+    this.#reply = this.#host.get(this.#position.lastEventId, {
+      onText: (text, event) => {
+        // A body that is no stream is not what was asked for.
+        if (event === undefined) return;
+        bare = false;
+        this.#barren = 0;
+        // Events without data are there to carry an id.
+        if (this.#position.take(event) && text !== "") this.#host.onText(text);
+      },
+      onRetry: (ms) => this.#position.retryAfter(ms),
+      onEnd: () => this.#ended(bare),
+      onRefusal: (status, headers, body) => {
+        if (this.#host.onRefusal(status, headers, body) === "again") this.#again(true);
+      },
+      // An answer that is no stream, or passes a limit, will be the same the next time.
+      onError: (error) => (error instanceof ConnectionError ? this.#ended(true) : this.#again(true)),
+    });
+  }
+
+  /** Opens the stream when the server wants it to be. */
+  openLater(): void {
+    this.#timer = setTimeout(() => this.open(), this.#position.pause());
+  }
+
+  /** Nothing more is wanted of it. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#reply?.abort();
+  }
+
+  /** What was waited for is there. */
+  finish(): void {
+    clearTimeout(this.#timer);
+    this.#reply?.finish();
+  }
+
+  #ended(bare: boolean): void {
+    if (bare && ++this.#barren >= MAX_BARREN) this.#host.onBarren();
+    else this.#again(bare);
+  }
+
+  #again(failed: boolean): void {
+    this.openLater();
+    if (failed) this.#position.failures++;
+  }
+}
