@@ -6,8 +6,8 @@ const LEFT_OUT = /^auth\/|^tasks-status-notifications$/;
 const SECTIONS = { "Server scenarios": "server", "Client scenarios": "client" };
 
 /**
- * The scenarios of each requirement set at that set's revision, then what the suite lists beyond them, each
- * once, at the revision that the suite chooses.
+ * The scenarios of each requirement set at that set's revision; then what the suite lists beyond them: at each
+ * revision that a scenario is listed for, or once, at the revision that the suite chooses, for an extension.
  *
  * @param {{ revision: string, server?: string[], client?: string[], not_scored?: { scenario: string, leg: string }[] }[]} sets
  * @param {string} listing what `conformance list` prints
@@ -21,10 +21,10 @@ export function planOf(sets, listing) {
       ...not_scored.map(({ scenario, leg }) => ({ role: leg, scenario, revision })),
     ].sort((a, b) => b.role.localeCompare(a.role)),
   );
-  const covered = new Set(required.map(nameOf));
+  const covered = new Set(required.flatMap((run) => [nameOf(run), nameOf({ ...run, revision: undefined })]));
   const others = scenariosIn(listing)
-    .filter((listed) => !covered.has(nameOf(listed)))
-    .map((listed) => ({ ...listed, revision: undefined }));
+    .flatMap(({ revisions, ...listed }) => revisions.map((revision) => ({ ...listed, revision })))
+    .filter((run) => !covered.has(nameOf(run)));
   return [...required, ...others].filter(({ scenario }) => !LEFT_OUT.test(scenario));
 }
 
@@ -35,12 +35,14 @@ function scenariosIn(listing) {
   for (const line of listing.split("\n")) {
     const heading = /^(\w[\w ]*?) \(.*\):$/.exec(line)?.[1];
     if (heading !== undefined) role = SECTIONS[heading];
-    const scenario = /^ {2}- (\S+)/.exec(line)?.[1];
-    if (scenario !== undefined && role !== undefined) found.push({ role, scenario });
+    const [, scenario, listed = ""] = /^ {2}- (\S+)(?: \[(.*)\])?$/.exec(line) ?? [];
+    if (scenario === undefined || role === undefined) continue;
+    const revisions = listed.match(/\d{4}-\d\d-\d\d/g) ?? [undefined];
+    found.push({ role, scenario, revisions });
   }
   return found;
 }
 
-function nameOf({ role, scenario }) {
-  return `${role} ${scenario}`;
+function nameOf({ role, scenario, revision }) {
+  return `${role} ${scenario} ${revision}`;
 }

@@ -27,7 +27,7 @@ const { serveHttp, createEverything, Suite, node } = await prepare();
 const suite = new Suite(node, mark);
 for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
   process.once(signal, () => {
-    suite.stop();
+    suite.close();
     leftovers(mark);
     process.exit(code);
   });
@@ -36,6 +36,7 @@ const plan = planOf(suite.requirementSets(), await suite.listing()).filter(isAsk
 const say = options.json ? console.error : console.log;
 const runs = sideBySide(plan, SIDE_BY_SIDE, runOne);
 for (const [index, scenario] of plan.entries()) report(scenario, verdictOf(await runs[index]));
+suite.close();
 for (const left of leftovers(mark)) tally.fail(`a process was left behind: ${left}`);
 process.exitCode = close();
 

@@ -18,6 +18,7 @@ const PATIENCE_MS = 60_000;
 /** The suite, run by a Node that is new enough for it. */
 export class Suite {
   #running = new Set();
+  #results = mkdtempSync(join(tmpdir(), "patchbay-conformance-"));
   #node;
   #env;
 
@@ -52,7 +53,7 @@ export class Suite {
    * @returns {Promise<{ checks?: object[], code: number, output: string }>} no checks when it came to no result
    */
   async run({ role, scenario, revision }, subject) {
-    const folder = mkdtempSync(join(tmpdir(), "patchbay-conformance-"));
+    const folder = mkdtempSync(join(this.#results, `${scenario}-`));
     try {
       const at = revision === undefined ? [] : ["--spec-version", revision, "--force"];
       const limits = ["--timeout", String(SCENARIO_MS), "--output-dir", folder];
@@ -65,14 +66,13 @@ export class Suite {
       return { code: ended.code, checks, output: said || ended.output };
     } catch (thrown) {
       return { code: 1, output: `its result could not be read: ${thrown.message}` };
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
     }
   }
 
-  /** Ends what runs. */
-  stop() {
+  /** Ends what runs, and leaves nothing behind. */
+  close() {
     for (const child of this.#running) child.kill("SIGKILL");
+    rmSync(this.#results, { recursive: true, force: true });
   }
 
   #spawn(args) {

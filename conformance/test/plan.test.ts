@@ -7,6 +7,7 @@ import { verdictOf } from "../verdict.mjs";
 const LISTING = `Server scenarios (test against a server):
   - ping [2025-06-18,2025-11-25]
   - skills [extension]
+  - later [extension]
   - tasks-status-notifications [extension]
 
 Client scenarios (test against a client):
@@ -18,7 +19,7 @@ Authorization server scenarios (test against an authorization server):
   - metadata-endpoint [2025-11-25]
 `;
 
-test("the sets' scenarios are run at their revision, then all others once; authorization is not", () => {
+test("what the sets ask for is run at their revision, then what is listed beyond them; authorization is not", () => {
   const sets = [
     { revision: "2025-11-25", server: ["ping"], client: ["auth/basic"] },
     {
@@ -35,6 +36,7 @@ test("the sets' scenarios are run at their revision, then all others once; autho
     { role: "server", scenario: "ping", revision: "2026-07-28" },
     { role: "server", scenario: "later", revision: "2026-07-28" },
     { role: "client", scenario: "ping", revision: "2026-07-28" },
+    { role: "server", scenario: "ping", revision: "2025-06-18" },
     { role: "server", scenario: "skills", revision: undefined },
     { role: "client", scenario: "skills-client", revision: undefined },
   ]);
