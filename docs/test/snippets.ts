@@ -159,12 +159,13 @@ async function runToEnd(command: string[], cwd: string, bin: string) {
   return { status, printed };
 }
 
-/** What a reader has: the command, and neither a key nor colour. */
+/** What a reader has: the command, and neither a key, a local model, a configuration nor colour. */
 function documentedEnvironment(bin: string): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     PATH: [bin, dirname(process.execPath), process.env.PATH].join(delimiter),
     NO_COLOR: "1",
+    XDG_CONFIG_HOME: bin,
   };
   for (const name of Object.keys(env)) {
     const ofVitest = name.startsWith("VITEST") || name === "NODE_ENV" || name === "FORCE_COLOR";
@@ -172,6 +173,8 @@ function documentedEnvironment(bin: string): NodeJS.ProcessEnv {
     const ofModel = /API_KEY$|^MODEL$|^MODEL_PROVIDER$|^BASE_URL$/.test(name);
     if (ofVitest || ofNpm || ofModel) delete env[name];
   }
+  // It is what a reader without a key gets, whatever listens on this machine.
+  env.MODEL_PROVIDER = "rules";
   return env;
 }
 
