@@ -24,12 +24,16 @@ import {
 
 /** The handler's view of the request that it answers. */
 export class Context {
-  readonly #exchange: Exchange;
+  #exchange: Exchange;
+  readonly #defer: (() => Promise<Exchange>) | undefined;
   readonly #progressToken: ProgressToken | undefined;
   #progress = Number.NEGATIVE_INFINITY;
+  #deferred = false;
 
-  constructor(exchange: Exchange, params: JsonObject) {
+  /** @param defer makes the request a task, where it can become one later than at once */
+  constructor(exchange: Exchange, params: JsonObject, defer?: () => Promise<Exchange>) {
     this.#exchange = exchange;
+    this.#defer = defer;
     const token = (params._meta as JsonObject | undefined)?.progressToken;
     this.#progressToken =
       typeof token === "string" || Number.isInteger(token) ? (token as ProgressToken) : undefined;
@@ -52,19 +56,40 @@ export class Context {
 
   /**
    * Tells the client how far the work has come, if it asked to be told (basic/patterns/progress).
-   * A value that is not above the last one is passed over: progress only grows.
+   * A value that is not above the last one is passed over: progress only grows. On a task the message is its
+   * status too.
    *
    * @param total the value that means done, if it is known
    */
   progress(progress: number, total?: number, message?: string): void {
-    if (this.#progressToken === undefined || !(progress > this.#progress)) return;
+    if (!(progress > this.#progress)) return;
     this.#progress = progress;
+    if (message !== undefined) this.#exchange.status?.(message);
+    if (this.#progressToken === undefined) return;
     this.#exchange.notify("notifications/progress", {
       progressToken: this.#progressToken,
       progress,
       total,
       message,
     });
+  }
+
+  /** Says what goes on, for who looks at the task; an ordinary call has nobody who looks, and says nothing. */
+  status(message: string): void {
+    this.#exchange.status?.(message);
+  }
+
+  /**
+   * Lets a tool with `task: { deferred: true }` become a task from here on, where its client takes one: the call is
+   * answered, and the handler goes on. What was asked before was asked in the call; what is asked from now on is
+   * asked by the task. `signal` is another one from now on. Elsewhere it does nothing.
+   *
+   * @throws ProtocolError that names the limit, when there are too many tasks
+   */
+  async defer(): Promise<void> {
+    if (this.#defer === undefined || this.#deferred) return;
+    this.#deferred = true;
+    this.#exchange = await this.#defer();
   }
 
   /**

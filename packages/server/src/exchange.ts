@@ -11,6 +11,7 @@ import {
   type Wire,
   writeNotification,
 } from "@patchbay/core";
+import type { TaskMaker } from "./tasks/call.ts";
 
 /** The client as it describes itself. Not verified: for display and logs. */
 export interface ClientDescription {
@@ -39,6 +40,10 @@ export interface Exchange {
   readonly dialogue: Dialogue;
   /** Lets go of the connection for a while, where the client can come back for the rest. */
   detach(retryMs: number): void;
+  /** Makes the request a task, where its client takes one. */
+  readonly tasks?: TaskMaker | undefined;
+  /** Says what goes on, where the request is a task. */
+  status?(message: string): void;
 }
 
 /** How a handler asks its client for something while it works, whatever that takes in the client's era. */
@@ -56,6 +61,7 @@ export interface Dialogue {
 /** An exchange over a real transport, from the arrival of its request to its answer. */
 export class Call implements Exchange {
   readonly caller: Caller;
+  tasks: TaskMaker | undefined;
   readonly #send: (text: string) => void;
   readonly #openDialogue: (call: Call) => Dialogue;
   readonly #detach: ((retryMs: number) => void) | undefined;
@@ -146,6 +152,7 @@ export class Call implements Exchange {
 
   /** This run of the handler is over; the request is answered by this result instead of the handler's. */
   suspend(result: Promise<Result>, why: Error): void {
+    if (this.#over) return;
     this.#suspended = true;
     this.onSuspended?.(result);
     this.#stop(why);

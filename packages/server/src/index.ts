@@ -17,4 +17,7 @@ export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.t
 export type { Enabled } from "./listing.ts";
 export type { HandledRequest, Middleware } from "./middleware.ts";
 export { McpServer, type McpServerOptions, type MethodHandler } from "./server.ts";
+export { type MemoryTasksOptions, memoryTasks } from "./tasks/memory.ts";
+export type { TaskInput, TaskRecord, TaskStore } from "./tasks/store.ts";
+export type { TaskOptions, TasksOptions } from "./tasks/tasks.ts";
 export type { Variables } from "./uri-template.ts";

@@ -14,7 +14,7 @@ import type {
   ServerCapabilities,
   ToolTypeOf,
 } from "@patchbay/core";
-import { META } from "@patchbay/core";
+import { META, TASKS_EXTENSION } from "@patchbay/core";
 import { Catalog } from "./catalog.ts";
 import { Changes } from "./changes.ts";
 import { Context } from "./context.ts";
@@ -33,6 +33,7 @@ import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/too
 import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
 import { createStateSealer, type StateSealer } from "./modern/state.ts";
+import { Tasks, type TasksOptions } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
 
 export interface McpServerOptions {
@@ -55,6 +56,8 @@ export interface McpServerOptions {
   stateSecrets?: readonly string[];
   /** Bounds on requests that ask their client. */
   resumption?: Partial<ResumptionLimits>;
+  /** Where tasks live, how long, and their bounds. */
+  tasks?: TasksOptions;
   /**
    * Takes the failures whose details are not told to clients: bugs in handlers, errors of the system.
    * Default: `console.error`.
@@ -95,6 +98,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly resumption: ResumptionLimits;
   /** What changes in it while it runs. */
   readonly changes = new Changes();
+  readonly tasks: Tasks;
   readonly #catalog: Catalog;
   readonly #middleware: Middleware[] = [];
   readonly #methods = new Map<string, MethodHandler>();
@@ -115,6 +119,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     const { extensions, experimental } = options;
     this.#declared = { ...(extensions && { extensions }), ...(experimental && { experimental }) };
     this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
+    this.tasks = new Tasks(options.tasks ?? {}, this.#onError);
   }
 
   /**
@@ -137,10 +142,10 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   ): McpServer<WithTool<Tools, Name, ToolTypeOf<Input, Output>>> {
     if (name.length < 1 || name.length > 128)
       throw new Error(`Tool "${name}": a name has 1 to 128 characters`);
-    this.#catalog.tools.add(
-      name,
-      toolEntry(name, definition, handler as ToolHandler<Parsed<Input>, Parsed<Output>>),
-    );
+    const entry = toolEntry(name, definition, handler as ToolHandler<Parsed<Input>, Parsed<Output>>);
+    this.#catalog.tools.add(name, entry);
+    // What was offered once stays offered: a client may have been told so.
+    this.tasks.offered ||= entry.task !== undefined;
     return this as unknown as McpServer<WithTool<Tools, Name, ToolTypeOf<Input, Output>>>;
   }
 
@@ -224,7 +229,9 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
 
   /** What it can do, by what it has been given. */
   get capabilities(): ServerCapabilities {
-    return { ...this.#catalog.capabilities(), ...this.#declared };
+    const capabilities = { ...this.#catalog.capabilities(), ...this.#declared };
+    if (!this.tasks.offered) return capabilities;
+    return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
   }
 
   /** Serves one connection, until it closes. Any number may be served at once. */

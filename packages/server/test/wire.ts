@@ -271,7 +271,7 @@ async function overHttp(end: HttpEnd, revision: Revision): Promise<Wire> {
   async function post(message: Json): Promise<Json | undefined> {
     const abort = new AbortController();
     if (message.id !== undefined) aborts.set(message.id, abort);
-    const name = message.params?.name ?? message.params?.uri;
+    const name = message.params?.name ?? message.params?.uri ?? message.params?.taskId;
     const response = await end.post({
       method: "POST",
       signal: abort.signal,

@@ -17,6 +17,7 @@ import {
   type PreparedSchema,
   ProtocolError,
   prepareSchema,
+  type Result,
   type Schema,
   type Tool,
   type ToolAnnotations,
@@ -24,6 +25,8 @@ import {
 import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Enabled, Listed, Listing } from "../listing.ts";
+import { callAsTask } from "../tasks/call.ts";
+import { type TaskOptions, taskOptions } from "../tasks/tasks.ts";
 
 /** What a tool is, besides its name. */
 export interface ToolDefinition<Input extends Schema, Output extends Schema> {
@@ -39,6 +42,11 @@ export interface ToolDefinition<Input extends Schema, Output extends Schema> {
   _meta?: Meta;
   /** Who it is offered to. Default: everybody. */
   enabled?: Enabled;
+  /**
+   * Whether it runs as a task for clients that take tasks, and `"required"` if for no others. The handler is the
+   * same: in a task it is never run again, and what it asks waits for the answer. Default false.
+   */
+  task?: boolean | "required" | TaskOptions;
 }
 
 /** What a handler may give back; its typed output first, where the tool has one. */
@@ -61,6 +69,7 @@ export interface ToolEntry extends Listed {
   readonly output: PreparedSchema | undefined;
   /** The parameters that HTTP headers repeat. */
   readonly mirrored: readonly MirroredParam[] | undefined;
+  readonly task: TaskOptions | undefined;
   readonly handler: (args: never, context: Context) => unknown;
 }
 
@@ -75,19 +84,33 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
   tool: ToolDefinition<Input, Output>,
   handler: ToolHandler<Parsed<Input>, Parsed<Output>>,
 ): ToolEntry {
-  const { input: inputSchema = NO_ARGUMENTS, output: outputSchema, enabled, ...rest } = tool;
+  const {
+    input: inputSchema = NO_ARGUMENTS,
+    output: outputSchema,
+    enabled,
+    task: runsAsTask,
+    ...rest
+  } = tool;
   try {
     const input = prepareSchema(inputSchema, "input");
     if (input.json.type !== "object")
       throw new Error('the input\'s JSON Schema needs "type": "object" at its root');
     const mirrored = mirroredParams(input.json);
     const output = outputSchema === undefined ? undefined : prepareSchema(outputSchema, "output");
+    const task = taskOptions(runsAsTask);
     return {
-      definition: { name, ...rest, inputSchema: input.json, ...(output && { outputSchema: output.json }) },
+      definition: {
+        name,
+        ...rest,
+        inputSchema: input.json,
+        ...(output && { outputSchema: output.json }),
+        ...(task && { execution: { taskSupport: task.required ? "required" : "optional" } }),
+      },
       input,
       output,
       enabled,
       mirrored: mirrored.length > 0 ? mirrored : undefined,
+      task,
       handler,
     };
   } catch (thrown) {
@@ -96,30 +119,57 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
 }
 
 /** Answers `tools/call`. */
-export async function callTool(
+export function callTool(
   tools: Listing<ToolEntry>,
   params: JsonObject,
   exchange: Exchange,
   report: ReportError,
-): Promise<CallToolResult> {
+): Promise<Result> {
   const { name, arguments: args = {} } = params;
   if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"name" must be a string');
   const tool = tools.get(name, exchange);
   if (tool === undefined) throw unknownTool(name, tools.nearest(name, exchange));
   if (!isObject(args)) throw new ProtocolError(ErrorCode.InvalidParams, '"arguments" must be an object');
 
-  const pending = tool.input.check(args);
-  const checked: Checked = pending instanceof Promise ? await pending : pending;
+  const checked = tool.input.check(args);
+  return checked instanceof Promise
+    ? checked.then((later) => begin(tool, later, params, exchange, report))
+    : begin(tool, checked, params, exchange, report);
+}
+
+function begin(
+  tool: ToolEntry,
+  checked: Checked,
+  params: JsonObject,
+  exchange: Exchange,
+  report: ReportError,
+): Promise<Result> {
+  const { name } = tool.definition;
   if (checked.issues !== undefined) {
     throw new InvalidArgumentsError(`Invalid arguments for ${name}: ${formatIssues(checked.issues)}`);
   }
+  if (tool.task === undefined && exchange.tasks?.demanded !== true) {
+    return run(tool, checked.value, new Context(exchange, params), report);
+  }
+  return callAsTask(name, tool.task, params, exchange, (context) =>
+    run(tool, checked.value, context, report),
+  );
+}
+
+async function run(
+  tool: ToolEntry,
+  args: unknown,
+  context: Context,
+  report: ReportError,
+): Promise<CallToolResult> {
   let given: unknown;
   try {
-    const pending = tool.handler(checked.value as never, new Context(exchange, params));
+    const pending = tool.handler(args as never, context);
     given = pending instanceof Promise ? await pending : pending;
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;
-    if (exchange.signal.aborted) return failure(`${name} was cancelled`);
+    const { name } = tool.definition;
+    if (context.signal.aborted) return failure(`${name} was cancelled`);
     const { message, expected } = explain(thrown, name);
     if (!expected) report(thrown, name);
     return failure(message);

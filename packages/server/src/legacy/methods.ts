@@ -11,6 +11,7 @@ import {
 import { methodNotFound, type Reply } from "../dispatch.ts";
 import type { Call } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
+import { demandedTask, hasTasks, legacyTaskReply } from "../tasks/legacy.ts";
 import type { SessionRecord } from "./session.ts";
 import { withSubscription } from "./subscriptions.ts";
 
@@ -55,6 +56,18 @@ function carryOut(
       const watched = withSubscription(session.record.watched, params, method === "resources/subscribe");
       return kept(session.keep({ watched }));
     }
+    case "tools/call":
+      if (params.task !== undefined && hasTasks(server, session.record)) {
+        call.tasks = demandedTask(server, params, call, session.record);
+      }
+      return server.handle(method, params, call);
+    case "tasks/get":
+    case "tasks/result":
+    case "tasks/list":
+    case "tasks/cancel":
+      return hasTasks(server, session.record)
+        ? legacyTaskReply(server, method, params, call, session.record)
+        : server.handle(method, params, call);
     default:
       return server.handle(method, params, call);
   }

@@ -14,6 +14,7 @@ import {
   ProtocolError,
   type Revision,
   type ServerCapabilities,
+  TASKS_EXTENSION,
   wireOf,
 } from "@patchbay/core";
 import type { Caller, ClientDescription } from "../exchange.ts";
@@ -21,6 +22,8 @@ import type { McpServer } from "../server.ts";
 
 /** Small, and nothing but data: a store may keep it anywhere. */
 export interface SessionRecord {
+  /** Names it among all, unguessably: its tasks belong to it. Missing where each request stands alone. */
+  key?: string;
   revision: Revision;
   client: ClientDescription;
   logLevel: LoggingLevel;
@@ -61,6 +64,7 @@ export function initialize(
   const wire = wireOf(agreed);
   return {
     record: {
+      key: crypto.randomUUID(),
       revision: agreed,
       client: {
         info: clientInfo as unknown as Implementation,
@@ -80,14 +84,25 @@ export function initialize(
   };
 }
 
-/** Who keeps no session cannot tell of changes. */
-function withoutChanges({ tools, resources, prompts, ...others }: ServerCapabilities): ServerCapabilities {
+/** Who keeps no session cannot tell of changes, nor whose a task is. */
+function withoutChanges({
+  tools,
+  resources,
+  prompts,
+  extensions,
+  ...others
+}: ServerCapabilities): ServerCapabilities {
   return {
     ...others,
     ...(tools && { tools: {} }),
     ...(resources && { resources: {} }),
     ...(prompts && { prompts: {} }),
+    ...(extensions && { extensions: withoutTasks(extensions) }),
   };
+}
+
+function withoutTasks({ [TASKS_EXTENSION]: _, ...others }: JsonObject): JsonObject {
+  return others;
 }
 
 function invalid(field: string, expected: string): ProtocolError {

@@ -3,6 +3,7 @@
 import { ErrorCode, type JsonObject, limitError, ProtocolError, writeNotification } from "@patchbay/core";
 import { notificationOf } from "../changes.ts";
 import type { McpServer } from "../server.ts";
+import { tellTasks } from "../tasks/legacy.ts";
 import type { SessionRecord } from "./session.ts";
 
 /** Resources that one session may subscribe to. */
@@ -24,7 +25,7 @@ export function withSubscription(
 }
 
 /**
- * Tells a session of changes.
+ * Tells a session of changes, and what its tasks have to say.
  *
  * @param session as it stands when something changes
  * @returns ends it
@@ -34,11 +35,16 @@ export function tellChanges(
   session: () => SessionRecord | undefined,
   send: (text: string) => void,
 ): () => void {
-  return server.changes.subscribe((change) => {
+  const untell = server.changes.subscribe((change) => {
     const record = session();
     if (record === undefined) return;
     if (change.kind === "resource" && !record.watched.includes(change.uri)) return;
     const { method, params } = notificationOf(change);
     send(writeNotification(method, change.kind === "resource" ? params : undefined));
   });
+  const untellTasks = tellTasks(server, session(), send);
+  return () => {
+    untell();
+    untellTasks();
+  };
 }

@@ -4,6 +4,7 @@ import { type DiscoverResult, MODERN_REVISIONS, type RequestMessage } from "@pat
 import type { Reply } from "../dispatch.ts";
 import { Call, type Caller } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
+import { modernTaskReply, taskMaker } from "../tasks/modern.ts";
 import { Resumption } from "./resumption.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
@@ -39,8 +40,19 @@ function carryOut(
   subscriptions: Subscriptions,
 ): Reply | Promise<Reply> {
   const { method, params } = request;
-  if (method === "server/discover") return discover(server);
-  if (method === "subscriptions/listen") return subscriptions.listen(server, request, call);
+  switch (method) {
+    case "server/discover":
+      return discover(server);
+    case "subscriptions/listen":
+      return subscriptions.listen(server, request, call);
+    case "tools/call":
+      if (server.tasks.offered) call.tasks = taskMaker(server, call);
+      break;
+    case "tasks/get":
+    case "tasks/update":
+    case "tasks/cancel":
+      if (server.tasks.offered) return modernTaskReply(server, method, params, call);
+  }
   const retry = params.requestState !== undefined && RESUMABLE.has(method);
   return retry ? resumed(server, request, call) : server.handle(method, params, call);
 }

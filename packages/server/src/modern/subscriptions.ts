@@ -13,6 +13,7 @@ import {
 import { type Change, notificationOf } from "../changes.ts";
 import type { Call } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
+import { knownTasks, tellTask } from "../tasks/modern.ts";
 
 /** What a client wants to be told of. */
 interface Filter {
@@ -20,6 +21,8 @@ interface Filter {
   promptsListChanged?: boolean;
   resourcesListChanged?: boolean;
   resourceSubscriptions?: string[];
+  /** Of the tasks extension (SEP-2663 § Task Status Notifications). */
+  taskIds?: string[];
 }
 
 const LISTS = {
@@ -31,7 +34,7 @@ const LISTS = {
 export interface SubscriptionLimits {
   /** Subscriptions that may be open at once on one endpoint or connection. Default 10,000. */
   maxSubscriptions?: number;
-  /** Resources that one subscription may watch. Default 1000. */
+  /** Resources that one subscription may watch, and tasks. Default 1000. */
   maxWatched?: number;
 }
 
@@ -51,8 +54,9 @@ export class Subscriptions {
    *
    * @throws ProtocolError for a filter that is none, or a limit
    */
-  listen(server: McpServer, { id, params }: RequestMessage, call: Call): Promise<Result> {
+  async listen(server: McpServer, { id, params }: RequestMessage, call: Call): Promise<Result> {
     const filter = agreeOn(params.notifications, server, this.#maxWatched);
+    if (filter.taskIds !== undefined) filter.taskIds = await knownTasks(server, filter.taskIds, call);
     if (this.#open.size >= this.#maxSubscriptions) {
       const limit = this.#maxSubscriptions;
       throw limitError(
@@ -63,8 +67,12 @@ export class Subscriptions {
     }
     const _meta = { [META.subscriptionId]: id };
     const watched = new Set(filter.resourceSubscriptions);
+    if (call.cancelled) return { _meta };
     call.notify("notifications/subscriptions/acknowledged", { _meta, notifications: filter });
     return new Promise((resolve) => {
+      const untell = (filter.taskIds ?? []).map((task) =>
+        tellTask(server, task, call, (state) => call.notify("notifications/tasks", { ...state, _meta })),
+      );
       const unsubscribe = server.changes.subscribe((change) => {
         if (!wants(filter, watched, change)) return;
         const { method, params: told } = notificationOf(change);
@@ -72,6 +80,7 @@ export class Subscriptions {
       });
       const end = () => {
         unsubscribe();
+        for (const end of untell) end();
         this.#open.delete(end);
         resolve({ _meta });
       };
@@ -94,26 +103,23 @@ function agreeOn(asked: unknown, server: McpServer, maxWatched: number): Filter 
   if (asked.toolsListChanged === true && tools?.listChanged) filter.toolsListChanged = true;
   if (asked.promptsListChanged === true && prompts?.listChanged) filter.promptsListChanged = true;
   if (asked.resourcesListChanged === true && resources?.listChanged) filter.resourcesListChanged = true;
-  const watched = watchedOf(asked);
-  if (watched.length > maxWatched) {
-    throw limitError(
-      "maxWatched",
-      `more resources are watched than maxWatched allows (${maxWatched})`,
-      maxWatched,
-    );
-  }
+  const watched = watchedOf(asked, "resourceSubscriptions", "URIs", maxWatched);
   if (watched.length > 0 && resources?.subscribe) filter.resourceSubscriptions = watched;
+  const taskIds = watchedOf(asked, "taskIds", "task ids", maxWatched);
+  if (taskIds.length > 0 && server.tasks.offered) filter.taskIds = taskIds;
   return filter;
 }
 
-function watchedOf({ resourceSubscriptions = [] }: JsonObject): string[] {
-  if (Array.isArray(resourceSubscriptions) && resourceSubscriptions.every((uri) => typeof uri === "string")) {
-    return resourceSubscriptions;
+function watchedOf(asked: JsonObject, member: string, what: string, maxWatched: number): string[] {
+  const watched = asked[member] ?? [];
+  if (!Array.isArray(watched) || !watched.every((one) => typeof one === "string")) {
+    throw new ProtocolError(ErrorCode.InvalidParams, `"notifications.${member}" must be a list of ${what}`);
   }
-  throw new ProtocolError(
-    ErrorCode.InvalidParams,
-    '"notifications.resourceSubscriptions" must be a list of URIs',
-  );
+  if (watched.length > maxWatched) {
+    const message = `more ${what} are watched than maxWatched allows (${maxWatched})`;
+    throw limitError("maxWatched", message, maxWatched);
+  }
+  return watched;
 }
 
 function wants(filter: Filter, watched: Set<string>, change: Change): boolean {
