@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ContentBlock, JsonSchema } from "@patchbay/core";
 import type { Context, McpServer } from "@patchbay/server";
 import { addQuestions } from "./conformance-questions.ts";
+import { addTasks } from "./conformance-tasks.ts";
 import { RED_PIXEL_PNG, SILENCE_WAV } from "./samples.ts";
 
 const PAUSE = 50;
@@ -39,6 +40,7 @@ const contactSchema: JsonSchema = {
 export function addConformance(server: McpServer): void {
   addTools(server);
   addQuestions(server);
+  addTasks(server);
   addResources(server);
   addPrompts(server);
   addTriggers(server);
