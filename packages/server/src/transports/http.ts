@@ -28,6 +28,8 @@ export interface HttpOptions extends EndpointOptions {
   headersTimeout?: number;
   /** Milliseconds in which a whole request has to arrive. Default 30 s. */
   requestTimeout?: number;
+  /** Milliseconds in which a reader has to take something of a response that is all there. Default 30 s. */
+  drainTimeout?: number;
   /** Connections that may be open at once. Default 10,000. */
   maxConnections?: number;
 }
@@ -109,7 +111,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     },
     (request, response) => {
       const { url = "/" } = request;
-      const exchange = new NodeExchange(request, response);
+      const exchange = new NodeExchange(request, response, options.drainTimeout);
       if (isAt(url, path)) return endpoint.handle(exchange);
       if (sse && sseEndpoint) {
         if (isAt(url, sse.path)) return sseEndpoint.open(exchange);

@@ -3,16 +3,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
 
-/** Milliseconds in which a reader has to take something of a response that is all there. */
-const DRAIN_TIMEOUT = 30_000;
+export const DEFAULT_DRAIN_TIMEOUT = 30_000;
 
 export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #drainTimeout: number;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  /** @param drainTimeout milliseconds in which a reader has to take something of a response that is all there */
+  constructor(request: IncomingMessage, response: ServerResponse, drainTimeout = DEFAULT_DRAIN_TIMEOUT) {
     this.#request = request;
     this.#response = response;
+    this.#drainTimeout = drainTimeout;
   }
 
   get method(): string {
@@ -104,6 +106,6 @@ export class NodeExchange implements HttpExchange {
 
   /** Who does not take what is left of a response is dropped; the next request of a connection is timed anew. */
   #timeReader(): void {
-    if (this.#response.writableLength > 0) this.#request.socket.setTimeout(DRAIN_TIMEOUT);
+    if (this.#response.writableLength > 0) this.#request.socket.setTimeout(this.#drainTimeout);
   }
 }

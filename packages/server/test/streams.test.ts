@@ -1,0 +1,561 @@
+/** Legacy streams: what goes on which, how they are lost and found again, and what ends them. */
+
+import { afterEach, describe, expect, test } from "vitest";
+import { EventStream } from "../src/legacy/event-stream.ts";
+import { LiveSession } from "../src/legacy/live-session.ts";
+import { strangerSession } from "../src/legacy/session.ts";
+import type { SessionStore } from "../src/sessions/store.ts";
+import type { EndpointOptions } from "../src/transports/http/endpoint.ts";
+import { memorySessions } from "../src/transports/http.ts";
+import { Events, gist, type Mounted, mount, openSession, scripted } from "./streamable.ts";
+import type { Json, SseEvent } from "./wire.ts";
+
+let mounted: Mounted | undefined;
+afterEach(() => mounted?.close());
+
+async function start(options: EndpointOptions = {}) {
+  const { server, script } = scripted();
+  mounted = await mount(server, options);
+  return { server, script, url: mounted.url, endpoint: mounted.endpoint };
+}
+
+const idOf = (event: SseEvent | undefined) => event?.id as string;
+
+describe("what a session is told unasked", () => {
+  test("comes by GET: changed lists, and the resources that it subscribed to", async () => {
+    const { server, url } = await start();
+    const client = await openSession(url);
+    await client.post({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "resources/subscribe",
+      params: { uri: "test://watched" },
+    });
+    const events = new Events(await client.get());
+    const primer = await events.next();
+    expect(primer).toMatchObject({ data: "", id: expect.stringMatching(/^[\w-]+\.0$/) });
+    server.resourceUpdated("test://other");
+    server.resourceUpdated("test://watched");
+    server.prompt("new", {}, () => "");
+    const told = [await events.next(), await events.next()] as SseEvent[];
+    expect(told.map(gist)).toEqual(["notifications/resources/updated", "notifications/prompts/list_changed"]);
+    expect(new Set([primer, ...told].map(idOf)).size).toBe(3);
+  });
+
+  test("that comes while it is away is not lost", async () => {
+    const { server, url } = await start();
+    const client = await openSession(url);
+    const away = new AbortController();
+    const events = new Events(await client.get(undefined, away.signal));
+    const primer = await events.next();
+    away.abort();
+    server.prompt("one", {}, () => "");
+    await new Promise(setImmediate);
+    server.removeTool("echo");
+    const back = new Events(await client.get(idOf(primer)));
+    expect([gist((await back.next()) as SseEvent), gist((await back.next()) as SseEvent)]).toEqual([
+      "notifications/prompts/list_changed",
+      "notifications/tools/list_changed",
+    ]);
+  });
+
+  test("goes to one stream only: a second GET takes over from the first, which ends", async () => {
+    const { server, url } = await start();
+    const client = await openSession(url);
+    const first = new Events(await client.get());
+    await first.next();
+    const second = new Events(await client.get());
+    await second.next();
+    server.prompt("new", {}, () => "");
+    expect(gist((await second.next()) as SseEvent)).toBe("notifications/prompts/list_changed");
+    expect(await first.rest()).toEqual([]);
+  });
+
+  test("belongs to its session: another hears of its own subscriptions alone", async () => {
+    const { server, url } = await start();
+    const [one, other] = [await openSession(url), await openSession(url)];
+    await one.post({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "resources/subscribe",
+      params: { uri: "test://watched" },
+    });
+    const [ones, others] = [new Events(await one.get()), new Events(await other.get())];
+    server.resourceUpdated("test://watched");
+    await ones.message();
+    server.prompt("new", {}, () => "");
+    expect((await others.message()).method).toBe("notifications/prompts/list_changed");
+  });
+
+  test("is nothing without sessions: 405", async () => {
+    const { url } = await start({ sessions: "stateless" });
+    for (const method of ["GET", "DELETE"]) {
+      const response = await fetch(url, { method, headers: { accept: "text/event-stream" } });
+      expect([response.status, response.headers.get("allow")]).toEqual([
+        405,
+        expect.stringContaining("POST"),
+      ]);
+    }
+  });
+
+  test("needs Accept: 406", async () => {
+    const { url } = await start();
+    const client = await openSession(url);
+    const headers = { accept: "application/json", "mcp-session-id": client.id };
+    expect((await fetch(url, { headers })).status).toBe(406);
+  });
+});
+
+describe("the stream of a call", () => {
+  test.each(["2025-11-25", "2025-06-18", "2025-03-26"])(
+    "has ids, and ends with the answer (%s)",
+    async (revision) => {
+      const { url, script } = await start();
+      const client = await openSession(url, revision);
+      const works = script("a");
+      void works.tell(1);
+      void works.tell(2);
+      void works.tell("end");
+      const events = await new Events(await client.call(5, "works", { name: "a" })).rest();
+      const primed = revision === "2025-11-25" ? ["primer"] : [];
+      expect(events.map(gist)).toEqual([...primed, "progress 1", "progress 2", "answer 5: a done"]);
+      expect(new Set(events.map(idOf)).size).toBe(events.length);
+    },
+  );
+
+  test("is none when nothing comes before the answer", async () => {
+    const { url } = await start();
+    const client = await openSession(url);
+    for (const name of ["echo", "later"]) {
+      const response = await client.call(1, name, { text: "hi" });
+      expect(response.headers.get("content-type")).toBe("application/json");
+      expect(gist((await response.json()) as Json)).toBe("answer 1: hi");
+    }
+  });
+
+  test("never mixes with another, nor with what is told unasked", async () => {
+    const { server, url, script } = await start();
+    const client = await openSession(url);
+    const unasked = new Events(await client.get());
+    await unasked.next();
+    const names = ["a", "b", "c"];
+    for (const name of names) void script(name).tell(0);
+    const streams = await Promise.all(names.map((name) => client.call(name, "works", { name })));
+    for (let step = 1; step <= 5; step++) for (const name of names) await script(name).tell(step);
+    server.prompt("new", {}, () => "");
+    for (const name of names) await script(name).tell("end");
+    const all = await Promise.all(streams.map((stream) => new Events(stream).rest()));
+    all.forEach((events, index) => {
+      const name = names[index] as string;
+      const messages = events.filter(({ data }) => data !== "").map(({ data }) => JSON.parse(data) as Json);
+      expect(messages.map(gist)).toEqual([
+        ...[0, 1, 2, 3, 4, 5].map((step) => `progress ${step}`),
+        `answer ${name}: ${name} done`,
+      ]);
+      expect(messages.slice(0, -1).map(({ params }) => params.progressToken)).toEqual(Array(6).fill(name));
+    });
+    expect(new Set(all.flat().map(idOf)).size).toBe(all.flat().length);
+    expect((await unasked.message()).method).toBe("notifications/prompts/list_changed");
+  });
+
+  test("is gone on with after each loss: each event once, in order, then the answer", async () => {
+    const { url, script } = await start();
+    const client = await openSession(url);
+    const works = script("a");
+    void works.tell(1);
+    let away = new AbortController();
+    let events = new Events(await client.call(1, "works", { name: "a" }, away.signal));
+    const seen: SseEvent[] = [(await events.next()) as SseEvent];
+    for (let round = 1; round <= 4; round++) {
+      away.abort();
+      // Told while nobody is there.
+      await works.tell(round * 10);
+      await works.tell(round * 10 + 1);
+      away = new AbortController();
+      events = new Events(await client.get(idOf(seen.at(-1)), away.signal));
+      const missed = round === 1 ? 3 : 2;
+      for (let count = 0; count < missed; count++) seen.push((await events.next()) as SseEvent);
+      // Told while it listens.
+      await works.tell(round * 10 + 2);
+      seen.push((await events.next()) as SseEvent);
+    }
+    away.abort();
+    await works.tell("end");
+    const back = await client.get(idOf(seen.at(-1)));
+    seen.push(...(await new Events(back).rest()));
+    const steps = [1, 2, 3, 4].flatMap((round) => [0, 1, 2].map((step) => `progress ${round * 10 + step}`));
+    expect(seen.map(gist)).toEqual(["primer", "progress 1", ...steps, "answer 1: a done"]);
+    // Who has seen all is told not to come back.
+    expect((await client.get(idOf(seen.at(-1)))).status).toBe(204);
+    // Who has lost the end may ask for it again.
+    const again = await new Events(await client.get(idOf(seen.at(-2)))).rest();
+    expect(again.map(gist)).toEqual(["answer 1: a done"]);
+  });
+
+  test("takes a new connection before it knows that the old one is lost", async () => {
+    const { url, script } = await start();
+    const client = await openSession(url);
+    const works = script("a");
+    void works.tell(1);
+    const old = new Events(await client.call(1, "works", { name: "a" }));
+    const primer = await old.next();
+    const fresh = new Events(await client.get(idOf(primer)));
+    await works.tell(2);
+    await works.tell("end");
+    expect((await fresh.rest()).map(gist)).toEqual(["progress 1", "progress 2", "answer 1: a done"]);
+    expect((await old.rest()).map(gist)).toEqual(["progress 1"]);
+  });
+
+  test("keeps a question for a client that is away", async () => {
+    const { url, script } = await start();
+    const client = await openSession(url);
+    const works = script("a");
+    void works.tell(1);
+    const away = new AbortController();
+    const events = new Events(await client.call(1, "works", { name: "a" }, away.signal));
+    const primer = await events.next();
+    away.abort();
+    await works.tell("ask");
+    const back = new Events(await client.get(idOf(primer)));
+    expect(gist(await back.message())).toBe("progress 1");
+    const question = await back.message();
+    expect(question.method).toBe("elicitation/create");
+    const result = { action: "accept", content: { yes: true } };
+    const answered = await client.post({ jsonrpc: "2.0", id: question.id, result });
+    expect([answered.status, await answered.text()]).toEqual([202, ""]);
+    expect((await back.message()).params.message).toBe("accept");
+    await works.tell("end");
+    expect(gist(await back.message())).toBe("answer 1: a done");
+    // Answered once is answered.
+    expect((await client.post({ jsonrpc: "2.0", id: question.id, result })).status).toBe(400);
+  });
+
+  test("asks by ids that never come again in the session, and no other session can answer", async () => {
+    const { url, script, endpoint } = await start({ maxEvents: 0 });
+    const [client, other] = [await openSession(url), await openSession(url)];
+    const ids = new Set<string>();
+    for (const name of ["a", "b"]) {
+      void script(name).tell("ask");
+      const events = new Events(await client.call(name, "works", { name }));
+      const question = await events.message();
+      ids.add(question.id);
+      const answer = { jsonrpc: "2.0", id: question.id, result: { action: "decline" } };
+      expect((await other.post(answer)).status).toBe(400);
+      expect((await client.post(answer)).status).toBe(202);
+      void script(name).tell("end");
+      await events.rest();
+      // In between nothing goes on in the session.
+      await until(() => endpoint.live === 0);
+    }
+    expect(ids.size).toBe(2);
+  });
+
+  test("is cut by the server when told so, and gone on with (SEP-1699)", async () => {
+    const { url, script } = await start();
+    const client = await openSession(url);
+    const works = script("a");
+    void works.tell("detach");
+    const events = await new Events(await client.call(1, "works", { name: "a" })).rest();
+    expect(events.map(({ id, retry, data }) => [id !== undefined, retry, data])).toEqual([
+      [true, undefined, ""],
+      [false, "7", ""],
+    ]);
+    await works.tell(1);
+    await works.tell("end");
+    const rest = await new Events(await client.get(idOf(events[0]))).rest();
+    expect(rest.map(gist)).toEqual(["progress 1", "answer 1: a done"]);
+  });
+
+  test.each([
+    ["a client without an id could not come back", {}, "2025-06-18"],
+    ["nothing is kept", { maxEvents: 0 }, "2025-11-25"],
+    ["there is no session", { sessions: "stateless" as const }, "2025-11-25"],
+  ])("is not cut where %s", async (_why, options, revision) => {
+    const { url, script } = await start(options);
+    const client = await openSession(url, revision);
+    void script("a").tell("detach");
+    void script("a").tell("end");
+    const response = await client.call(1, "works", { name: "a" });
+    const text = await response.text();
+    expect(text).toContain("a done");
+    expect(text).not.toContain("retry:");
+  });
+});
+
+describe("Last-Event-ID", () => {
+  test("of no stream, of another session, or of what is yet to come: 400", async () => {
+    const { url } = await start();
+    const [client, other] = [await openSession(url), await openSession(url)];
+    const primer = idOf(await new Events(await client.get()).next());
+    const stream = primer.split(".")[0];
+    for (const id of ["nope", "nope.1", `${stream}.1`, `${stream}.x`, `${stream}.-1`, `${stream}.`, ".0"]) {
+      const response = await client.get(id);
+      expect([id, response.status]).toEqual([id, 400]);
+      expect(((await response.json()) as Json).error.message).toContain("Last-Event-ID");
+    }
+    expect((await other.get(primer)).status).toBe(400);
+    expect((await client.get("")).status).toBe(200);
+  });
+
+  test("too long ago: 400, and what is kept is gone on with", async () => {
+    const { url, script } = await start({ maxEvents: 2 });
+    const client = await openSession(url);
+    const works = script("a");
+    for (const step of [1, 2, 3, 4]) void works.tell(step);
+    const events = new Events(await client.call(1, "works", { name: "a" }));
+    const seen = [];
+    for (let count = 0; count < 5; count++) seen.push(await events.next());
+    expect((await client.get(idOf(seen[0]))).status).toBe(400);
+    expect((await client.get(idOf(seen[1]))).status).toBe(400);
+    const back = new Events(await client.get(idOf(seen[2])));
+    expect([gist(await back.message()), gist(await back.message())]).toEqual(["progress 3", "progress 4"]);
+  });
+
+  test("is kept within maxBufferedBytes, the last event in any case", () => {
+    const options = { resumable: true, primes: true, maxEvents: 100, maxBufferedBytes: 100, keepAlive: 1000 };
+    const stream = new EventStream("s", options, () => {});
+    for (const length of [40, 40, 40]) stream.send("x".repeat(length));
+    expect([0, 1, 2, 3, 4].map((seq) => stream.hasAfter(seq))).toEqual([false, true, true, true, false]);
+    stream.send("x".repeat(1000));
+    expect([2, 3, 4].map((seq) => stream.hasAfter(seq))).toEqual([false, true, true]);
+  });
+});
+
+describe("what ends", () => {
+  test("a cancelled call: its stream without an answer, whether or not the handler notices", async () => {
+    const { url, script } = await start();
+    const client = await openSession(url);
+    void script("streams").tell(1);
+    const streaming = new Events(await client.call(1, "works", { name: "streams" }));
+    await streaming.message();
+    const silent = client.call(2, "works", { name: "silent" });
+    void client.post({
+      jsonrpc: "2.0",
+      method: "notifications/cancelled",
+      params: { requestId: 1, reason: "r" },
+    });
+    expect(await streaming.rest()).toEqual([]);
+    expect(String(await script("streams").cancelled)).toContain("r");
+    await until(async () => {
+      await client.post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2 } });
+      return (await Promise.race([silent, undefined])) !== undefined;
+    });
+    const ended = await silent;
+    expect([ended.status, ended.headers.get("content-type"), await ended.text()]).toEqual([
+      200,
+      "text/event-stream",
+      "",
+    ]);
+  });
+
+  test("a session that is deleted: its streams and calls; then it is not found", async () => {
+    const { url, script, endpoint } = await start();
+    const client = await openSession(url);
+    const unasked = new Events(await client.get());
+    await unasked.next();
+    void script("a").tell(1);
+    const streaming = new Events(await client.call(1, "works", { name: "a" }));
+    await streaming.message();
+    expect((await client.delete()).status).toBe(204);
+    expect(await unasked.rest()).toEqual([]);
+    expect(await streaming.rest()).toEqual([]);
+    expect(String(await script("a").cancelled)).toContain("deleted");
+    const gone = [
+      await client.post({ jsonrpc: "2.0", id: 1, method: "ping" }),
+      await client.post({ jsonrpc: "2.0", method: "notifications/initialized" }),
+      await client.get(),
+      await client.delete(),
+    ];
+    expect(gone.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect(endpoint.live).toBe(0);
+  });
+
+  test("a session that ended in its store: its open streams, without being asked", async () => {
+    const store = memorySessions();
+    const { url, script, endpoint } = await start({ sessions: store, keepAlive: 5 });
+    const client = await openSession(url);
+    const unasked = new Events(await client.get());
+    await unasked.next();
+    void script("a").tell(1);
+    const streaming = new Events(await client.call(1, "works", { name: "a" }));
+    await streaming.message();
+    // As another instance would.
+    store.delete(client.id);
+    expect(await unasked.rest()).toEqual([]);
+    expect(await streaming.rest()).toEqual([]);
+    await script("a").cancelled;
+    expect(endpoint.live).toBe(0);
+    expect((await client.get()).status).toBe(404);
+  });
+
+  test("a session is kept alive by a client that is there, and by nothing else", async () => {
+    const memory = memorySessions();
+    let onGet = () => {};
+    let onHas = () => {};
+    const store: SessionStore = {
+      ...memory,
+      get: (id) => {
+        onGet();
+        return memory.get(id);
+      },
+      has: (id) => {
+        onHas();
+        return memory.has(id);
+      },
+    };
+    const { url } = await start({ sessions: store, keepAlive: 5 });
+    const client = await openSession(url);
+    const away = new AbortController();
+    await new Events(await client.get(undefined, away.signal)).next();
+    await new Promise<void>((resolve) => {
+      onGet = resolve;
+    });
+    away.abort();
+    const looked = () =>
+      new Promise<void>((resolve) => {
+        onHas = resolve;
+      });
+    await looked();
+    let asked = 0;
+    onGet = () => asked++;
+    await looked();
+    await looked();
+    expect(asked).toBe(0);
+  });
+
+  test("a store that fails is reported, and the next look is taken", async () => {
+    const { server } = scripted();
+    const memory = memorySessions();
+    let fails = 0;
+    const failed = new Promise<void>((resolve) => {
+      const store: SessionStore = {
+        ...memory,
+        get: async (id) => {
+          if (fails++ === 1) throw new Error("no store");
+          if (fails > 2) resolve();
+          return memory.get(id);
+        },
+      };
+      void (async () => {
+        mounted = await mount(server, { sessions: store, keepAlive: 5 });
+        await new Events(await (await openSession(mounted.url)).get()).next();
+      })();
+    });
+    await failed;
+  });
+});
+
+describe("bounds", () => {
+  test("an id that is in flight is refused, and more than may be", async () => {
+    const { url, script } = await start({ maxInFlight: 2 });
+    const client = await openSession(url);
+    const streams = [];
+    for (const name of ["a", "b"]) {
+      void script(name).tell(1);
+      const events = new Events(await client.call(name, "works", { name }));
+      await events.message();
+      streams.push(events);
+    }
+    const same = await client.call("a", "works", { name: "a" });
+    expect([same.status, ((await same.json()) as Json).error.message]).toEqual([
+      400,
+      expect.stringContaining("in flight already"),
+    ]);
+    const third = await client.call("c", "works", { name: "c" });
+    expect([third.status, third.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(((await third.json()) as Json).error.data).toEqual({ limit: "maxInFlight", value: 2 });
+    for (const name of ["a", "b"]) await script(name).tell("end");
+    for (const events of streams) await events.rest();
+    expect((await client.call("a", "echo", { text: "x" })).status).toBe(200);
+  });
+
+  test("nothing is left of calls, questions and streams that are over", async () => {
+    const { url, script, endpoint } = await start({ maxEvents: 0 });
+    const client = await openSession(url);
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, index) =>
+        (await client.call(index, "later", { text: "x" })).text(),
+      ),
+    );
+    await until(() => endpoint.live === 0);
+    void script("a").tell(1);
+    void script("a").tell("end");
+    await new Events(await client.call(1, "works", { name: "a" })).rest();
+    const away = new AbortController();
+    const unasked = new Events(await client.get(undefined, away.signal));
+    expect(endpoint.live).toBe(1);
+    away.abort();
+    await unasked.rest().catch(() => {});
+    await until(() => endpoint.live === 0);
+  });
+
+  test("finished streams are forgotten, the oldest first", () => {
+    let idle = 0;
+    const limits = { maxInFlight: 1, answerTimeout: undefined };
+    const live = new LiveSession(strangerSession("2025-11-25"), limits, () => idle++);
+    const options = { resumable: true, primes: true, maxEvents: 10, maxBufferedBytes: 100, keepAlive: 1000 };
+    const streams = Array.from({ length: 100 }, () => live.openStream(options));
+    for (const stream of streams) stream.end();
+    const found = streams.map(({ id }) => live.find(`${id}.0`) !== undefined);
+    expect(found).toEqual([...Array(36).fill(false), ...Array(64).fill(true)]);
+    expect(idle).toBe(0);
+    live.forget(Date.now() - 60_000);
+    expect(idle).toBe(0);
+    live.forget(Date.now());
+    expect(idle).toBe(1);
+    expect(streams.some(({ id }) => live.find(`${id}.0`) !== undefined)).toBe(false);
+  });
+
+  test("idle streams get comments", async () => {
+    const { url, script } = await start({ keepAlive: 5 });
+    const client = await openSession(url);
+    void script("a").tell(1);
+    for (const response of [await client.get(), await client.call(1, "works", { name: "a" })]) {
+      let text = "";
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes("\n\n:\n\n:\n\n")) break;
+      }
+    }
+  });
+});
+
+describe("without sessions", () => {
+  test("nothing is shared: no id cancels or answers another's call", async () => {
+    const { url, script, endpoint } = await start({ sessions: "stateless" });
+    const [one, other] = [await openSession(url), await openSession(url)];
+    expect(one.id).toBeNull();
+    void script("a").tell(1);
+    const events = new Events(await one.call(1, "works", { name: "a" }));
+    expect((await events.next())?.id).toBeUndefined();
+    await other.post({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 1 } });
+    expect((await other.post({ jsonrpc: "2.0", id: 1, result: {} })).status).toBe(400);
+    expect((await other.call(1, "echo", { text: "mine" })).status).toBe(200);
+    await script("a").tell("end");
+    expect((await events.rest()).map(gist)).toEqual(["answer 1: a done"]);
+    expect(endpoint.live).toBe(0);
+  });
+
+  test("who goes away has cancelled: nobody could come back for the answer", async () => {
+    const { url, script } = await start({ sessions: "stateless" });
+    const client = await openSession(url);
+    const away = new AbortController();
+    void script("a").tell(1);
+    await new Events(await client.call(1, "works", { name: "a" }, away.signal)).next();
+    away.abort();
+    await script("a").cancelled;
+  });
+
+  test("a client cannot be asked", async () => {
+    const { url, script } = await start({ sessions: "stateless" });
+    const client = await openSession(url);
+    void script("a").tell("ask");
+    const { error } = (await (await client.call(1, "works", { name: "a" })).json()) as Json;
+    expect(error.message).toContain("Missing client capability");
+  });
+});
+
+/** Waits for something that no event tells of. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate);
+}
