@@ -28,6 +28,9 @@ const LOCK = at("packages", "cli", "dist", ".start-lock");
 /** A holder renews its lock this often; one that has not for ten times as long is gone. */
 const RENEW_MS = 2_000;
 
+/** Besides the packages' own files, what decides how the build comes out. */
+const BUILT_BY = ["tsconfig.json", "tsconfig.base.json", "scripts/build.mjs", "scripts/bundle.mjs"];
+
 /** Where the system has process groups, a step has one of its own. */
 const GROUPS = process.platform !== "win32";
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
@@ -68,11 +71,8 @@ async function prepare(lock) {
   if (!isBuilt()) {
     console.error("Building …");
     const digest = sourceDigest();
-    const tsc = at("node_modules", "typescript", "bin", "tsc");
-    const failed = "The build failed. Look at the compiler's message above.";
-    await runStep(lock, process.execPath, [tsc, "-b"], failed);
-    // Output that was removed behind the compiler's back is only made again when it is forced.
-    if (!hasOutput()) await runStep(lock, process.execPath, [tsc, "-b", "--force"], failed);
+    const build = at("scripts", "build.mjs");
+    await runStep(lock, process.execPath, [build], "The build failed. Look at its message above.");
     write(BUILD_STAMP, digest);
   }
 }
@@ -127,8 +127,7 @@ function sourceDigest() {
     const { size, mtimeMs } = statSync(at(...parts));
     hash.update(`${parts.join("/")} ${size} ${mtimeMs}\n`);
   };
-  add("tsconfig.json");
-  add("tsconfig.base.json");
+  for (const file of BUILT_BY) add(...file.split("/"));
   hash.update(lockfileDigest());
   for (const name of packages()) {
     add("packages", name, "package.json");

@@ -60,7 +60,9 @@ beforeAll(() => {
     include: ["src"],
   });
   mkdirSync(join(folder, "scripts"));
-  copyFileSync(join(ROOT, "scripts/start.mjs"), join(folder, "scripts/start.mjs"));
+  for (const script of ["start.mjs", "build.mjs", "bundle.mjs", "run.mjs"]) {
+    copyFileSync(join(ROOT, "scripts", script), join(folder, "scripts", script));
+  }
   npm("install", "--package-lock-only");
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -17,7 +17,6 @@ import {
   type Root,
 } from "@patchbay/core";
 import { AnswerError, readable } from "./errors.ts";
-import { readForm } from "./forms.ts";
 
 /** What a callback is given besides the question. */
 export interface QuestionContext {
@@ -87,7 +86,7 @@ export class Answers {
    *
    * @throws ProtocolError when it was not declared (−32601; −32602 for a mode of it), or is malformed (−32602)
    */
-  prepare(method: string, params: JsonObject): Ask {
+  async prepare(method: string, params: JsonObject): Promise<Ask> {
     const { onElicit, onSample, roots } = this.#options;
     const request = { method, params } as unknown as InputRequest;
     switch (request.method) {
@@ -109,7 +108,7 @@ export class Answers {
     throw new ProtocolError(ErrorCode.MethodNotFound, what);
   }
 
-  #elicit(params: ElicitParams, onElicit: NonNullable<AnswerOptions["onElicit"]>): Ask {
+  async #elicit(params: ElicitParams, onElicit: NonNullable<AnswerOptions["onElicit"]>): Promise<Ask> {
     const { mode = "form", message } = params;
     if (mode !== "form" && mode !== "url") {
       throw invalid(`no mode of elicitation is called ${readable(JSON.stringify(mode), 40)}`);
@@ -118,7 +117,8 @@ export class Answers {
     if (typeof message !== "string") throw invalid('"message" must be a string');
     if (params.mode === "url" && !isWebUrl(params.url))
       throw invalid('"url" must be a URL of https: or http:');
-    const form = params.mode === "url" ? undefined : readForm(params);
+    // Loaded for whom a server asks: the compiler of its schema takes its time.
+    const form = params.mode === "url" ? undefined : (await import("./forms.ts")).readForm(params);
     return async (context) => {
       const answer = await onElicit(params, context);
       const action = isObject(answer) ? answer.action : undefined;

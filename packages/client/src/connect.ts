@@ -1,13 +1,12 @@
 /** From a target to a client: the transport is seen from the target, the era is found out. */
 
 import type { ChannelServer } from "@patchbay/core";
-import { connectByUrl } from "./by-url.ts";
 import { type Client, ConnectedClient } from "./client.ts";
 import { Conversation } from "./conversation.ts";
 import { ConnectionError } from "./errors.ts";
 import { initialize, negotiate } from "./negotiate.ts";
 import { type ConnectOptions, type Settings, settingsOf } from "./options.ts";
-import { HttpTransport } from "./transports/http.ts";
+import type { HttpTransport } from "./transports/http.ts";
 import type { HttpTarget } from "./transports/http-endpoint.ts";
 import { memoryTransport } from "./transports/memory.ts";
 import type { Command } from "./transports/process-tree.ts";
@@ -32,6 +31,8 @@ export async function connect(target: Target, options: ConnectOptions = {}): Pro
     return open(memoryTransport(target, settings), settings);
   if (typeof target === "object" && "command" in target) return connectByCommand(target, settings);
   const isUrl = typeof target === "string" || target instanceof URL;
+  // Only for a URL: an HTTP client takes longer to load than all else of this package.
+  const { connectByUrl } = await import("./by-url.ts");
   return connectByUrl(isUrl ? { url: target } : target, settings, open);
 }
 
@@ -68,7 +69,7 @@ async function keepSession(conversation: Conversation, client: Client): Promise<
     if (logLevel !== undefined && client.capabilities.logging !== undefined)
       await client.setLogLevel(logLevel);
   };
-  if (transport instanceof HttpTransport) {
+  if (isHttp(transport)) {
     transport.renewSession = async () => {
       await initialize(conversation);
       transport.openStandalone();
@@ -78,6 +79,10 @@ async function keepSession(conversation: Conversation, client: Client): Promise<
     transport.openStandalone();
   }
   await setLogLevel();
+}
+
+function isHttp(transport: Transport): transport is HttpTransport {
+  return "renewSession" in transport;
 }
 
 /** Connecting, until it takes too long or the caller gives up. */

@@ -52,7 +52,8 @@ export class Inbound {
       if (!controller.signal.aborted) reply(text());
     };
     Promise.resolve()
-      .then(() => answers.prepare(method, params)(context(controller.signal)))
+      .then(() => answers.prepare(method, params))
+      .then((ask) => ask(context(controller.signal)))
       .then((result) => {
         const text = JSON.stringify(spoken(method, result, this.#host.revision()));
         finish(() => writeResult(id, text));

@@ -74,10 +74,9 @@ async function answerAll(
     const what = `the server asks more in one round than maxQuestions allows (${maxQuestions})`;
     throw limitError("maxQuestions", `${method}: ${what}`, maxQuestions);
   }
-  const asks = all.map(([key, request]): [string, Ask] => [
-    key,
-    prepared(conversation, method, key, request),
-  ]);
+  const asks = await Promise.all(
+    all.map(async ([key, request]) => [key, await prepared(conversation, method, key, request)] as const),
+  );
   const off = new AbortController();
   const context = conversation.contextFor(
     signal === undefined ? off.signal : AbortSignal.any([signal, off.signal]),
@@ -99,14 +98,19 @@ async function answerAll(
   }
 }
 
-function prepared(conversation: Conversation, method: string, key: string, request: unknown): Ask {
+async function prepared(
+  conversation: Conversation,
+  method: string,
+  key: string,
+  request: unknown,
+): Promise<Ask> {
   const where = `inputRequests[${readable(JSON.stringify(key), 60)}]`;
   const asked = isObject(request) ? request.method : undefined;
   if (typeof asked !== "string" || !isObject(request)) throw invalid(method, `${where} is no request`);
   const { params = {} } = request;
   if (!isObject(params)) throw invalid(method, `${where} has params that are no object`);
   try {
-    return conversation.answers.prepare(asked, params);
+    return await conversation.answers.prepare(asked, params);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     throw invalid(method, `${where} (${readable(asked, 60)}): ${error.message}`);

@@ -1,7 +1,8 @@
 /** Checks by schemas that a server chose: none of them runs for ever. */
 
 import { type Context, createContext, Script } from "node:vm";
-import { compileSchema, type Issue, type JsonSchema, type Validate } from "@patchbay/core";
+import type { Issue, JsonSchema, Validate } from "@patchbay/core";
+import { compileSchema } from "@patchbay/core/schema";
 
 /** Milliseconds that one check may take. */
 const CHECK_TIMEOUT = 1_000;

@@ -23,6 +23,7 @@ export * from "./model/tasks.ts";
 export * from "./model/tools.ts";
 export * from "./nearest.ts";
 export * from "./revisions.ts";
+export type { SchemaLimits } from "./schema/compile.ts";
 export * from "./schema/json-schema.ts";
 export * from "./schema/mirror.ts";
 export * from "./schema/standard-schema.ts";

@@ -4,13 +4,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../src/errors.ts";
-import {
-  compileSchema,
-  DEFAULT_SCHEMA_LIMITS,
-  formatIssues,
-  formatPath,
-  type JsonSchema,
-} from "../src/schema/json-schema.ts";
+import { compileSchema, DEFAULT_SCHEMA_LIMITS } from "../src/schema/compile.ts";
+import { formatIssues, formatPath, type JsonSchema } from "../src/schema/json-schema.ts";
 
 /** What is wrong with a value, as one sentence. */
 const problem = (schema: JsonSchema, value: unknown) => formatIssues(compileSchema(schema)(value) ?? []);

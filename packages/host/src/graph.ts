@@ -10,7 +10,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { compileSchema, formatIssues, type JsonObject, type JsonSchema, nearest } from "@patchbay/core";
+import { formatIssues, type JsonObject, type JsonSchema, nearest } from "@patchbay/core";
 import type { HostEvent } from "./events.ts";
 import type { Model } from "./models/model.ts";
 import type { Catalog, OfferedTool } from "./tools/catalog.ts";
@@ -115,7 +115,7 @@ export function buildGraph({ model, catalog, system, ...bounds }: GraphParts) {
         return failedCall(
           id,
           name,
-          `Error: ${wrongArguments(found.about, args, error)}; nothing was called.`,
+          `Error: ${await wrongArguments(found.about, args, error)}; nothing was called.`,
         );
       }
     }
@@ -144,13 +144,14 @@ function stepsInTurn(messages: (typeof State.State)["messages"]): number {
 }
 
 /** Why LangChain did not make the call, in our words where our validator agrees, else in its own. */
-function wrongArguments({ tool }: OfferedTool, args: unknown, error: unknown): string {
+async function wrongArguments({ tool }: OfferedTool, args: unknown, error: unknown): Promise<string> {
   const details =
     error instanceof Error ? error.message.replace(/^.*\nDetails: /s, "").slice(0, MAX_DETAILS) : "";
-  return `the arguments do not fit the tool's input schema: ${issuesOf(tool.inputSchema, args) ?? details}`;
+  return `the arguments do not fit the tool's input schema: ${(await issuesOf(tool.inputSchema, args)) ?? details}`;
 }
 
-function issuesOf(schema: JsonSchema, args: unknown): string | undefined {
+async function issuesOf(schema: JsonSchema, args: unknown): Promise<string | undefined> {
+  const { compileSchema } = await import("@patchbay/core/schema");
   try {
     const issues = compileSchema(schema)(args);
     return issues && formatIssues(issues);

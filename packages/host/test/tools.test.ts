@@ -48,22 +48,22 @@ describe("names", () => {
 });
 
 describe("schemas", () => {
-  const lowered = (schema: JsonSchema, provider: Parameters<typeof lowerSchema>[1] = "openai") => {
-    const result = lowerSchema(schema, provider);
+  const lowered = async (schema: JsonSchema, provider: Parameters<typeof lowerSchema>[1] = "openai") => {
+    const result = await lowerSchema(schema, provider);
     return "schema" in result ? result.schema : result.reason;
   };
 
-  it("adds what providers insist on, and leaves the original as it was", () => {
+  it("adds what providers insist on, and leaves the original as it was", async () => {
     const schema = { $schema: "http://json-schema.org/draft-07/schema#", type: "object" };
-    expect(lowered(schema)).toEqual({ type: "object", properties: {} });
+    expect(await lowered(schema)).toEqual({ type: "object", properties: {} });
     expect(schema).toEqual({ $schema: "http://json-schema.org/draft-07/schema#", type: "object" });
-    expect(lowered({ type: "object", properties: { list: { type: "array" } } })).toEqual({
+    expect(await lowered({ type: "object", properties: { list: { type: "array" } } })).toEqual({
       type: "object",
       properties: { list: { type: "array", items: {} } },
     });
   });
 
-  it("does not take a property, a default or an example for a keyword", () => {
+  it("does not take a property, a default or an example for a keyword", async () => {
     const schema = {
       type: "object",
       properties: {
@@ -72,23 +72,23 @@ describe("schemas", () => {
         oneOf: { default: { type: "array" } },
       },
     };
-    expect(lowered(schema, "deepseek")).toEqual(schema);
+    expect(await lowered(schema, "deepseek")).toEqual(schema);
   });
 
-  it("drops a combinator at the root where properties remain, and says so", () => {
+  it("drops a combinator at the root where properties remain, and says so", async () => {
     const schema = {
       type: "object",
       properties: { a: {} },
       anyOf: [{ required: ["a"] }, { required: ["b"] }],
     };
-    const result = lowerSchema(schema, "anthropic");
+    const result = await lowerSchema(schema, "anthropic");
     expect(result).toEqual({
       schema: { type: "object", properties: { a: {} } },
       lost: ["anyOf at the root"],
     });
   });
 
-  it("puts what a $ref points to in its place for DeepSeek, and ends a loop", () => {
+  it("puts what a $ref points to in its place for DeepSeek, and ends a loop", async () => {
     const schema = {
       type: "object",
       properties: { tree: { $ref: "#/$defs/node" } },
@@ -96,8 +96,8 @@ describe("schemas", () => {
         node: { type: "object", properties: { next: { $ref: "#/$defs/node" }, name: { type: "string" } } },
       },
     };
-    expect(lowered(schema, "openai")).toEqual(schema);
-    expect(lowerSchema(schema, "deepseek")).toEqual({
+    expect(await lowered(schema, "openai")).toEqual(schema);
+    expect(await lowerSchema(schema, "deepseek")).toEqual({
       schema: {
         type: "object",
         properties: { tree: { type: "object", properties: { next: {}, name: { type: "string" } } } },
@@ -106,7 +106,7 @@ describe("schemas", () => {
     });
   });
 
-  it("gives up on references that grow without end", () => {
+  it("gives up on references that grow without end", async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, level) => {
         const next = level === 39 ? { type: "string" } : { $ref: `#/$defs/d${level + 1}` };
@@ -114,8 +114,8 @@ describe("schemas", () => {
       }),
     );
     const schema = { type: "object", properties: { start: { $ref: "#/$defs/d0" } }, $defs };
-    expect(lowered(schema, "deepseek")).toMatch(/grows past 10000 parts/);
-    expect(lowered(schema, "openai")).toEqual(schema);
+    expect(await lowered(schema, "deepseek")).toMatch(/grows past 10000 parts/);
+    expect(await lowered(schema, "openai")).toEqual(schema);
   });
 
   it.each<[JsonSchema, RegExp]>([
@@ -124,8 +124,8 @@ describe("schemas", () => {
     [{ type: "object", properties: { a: { $ref: "https://example.com/x" } } }, /points outside the schema/],
     [{ type: "object", properties: { a: { pattern: "a".repeat(600) } } }, /maxPatternLength/],
     [{ oneOf: [{ type: "object" }] }, /oneOf at the root/],
-  ])("gives the reason why %o cannot be offered", (schema, reason) => {
-    expect(lowered(schema)).toMatch(reason);
+  ])("gives the reason why %o cannot be offered", async (schema, reason) => {
+    expect(await lowered(schema)).toMatch(reason);
   });
 });
 

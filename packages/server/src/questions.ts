@@ -3,7 +3,6 @@
 import {
   type CreateMessageParams,
   type CreateMessageResult,
-  compileSchema,
   type ElicitParams,
   ErrorCode,
   formatIssues,
@@ -37,7 +36,7 @@ export async function elicitForm<S extends Schema>(
   { key }: QuestionOptions = {},
 ): Promise<Elicited<Parsed<S>>> {
   const prepared = prepareSchema(schema, "input");
-  const params: ElicitParams = { mode: "form", message, requestedSchema: asForm(prepared.json) };
+  const params: ElicitParams = { mode: "form", message, requestedSchema: await asForm(prepared.json) };
   const answer = await dialogue.ask({ method: "elicitation/create", params }, key);
   const action = actionOf(answer);
   if (action !== "accept") return { action };
@@ -90,7 +89,8 @@ const FORM_TYPES = ["string", "number", "integer", "boolean"];
  *
  * @throws Error when it is anything else
  */
-function asForm({ type, properties, required }: JsonSchema): JsonSchema {
+async function asForm({ type, properties, required }: JsonSchema): Promise<JsonSchema> {
+  const { compileSchema } = await import("@patchbay/core/schema");
   if (type !== "object" || !isObject(properties))
     throw new Error("An elicitation's schema is an object with properties");
   for (const [name, property] of Object.entries(properties)) {

@@ -2,7 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { type Client, connect } from "@patchbay/client";
-import { compileSchema, type LogMessage, type Progress } from "@patchbay/core";
+import type { LogMessage, Progress } from "@patchbay/core";
+import { compileSchema } from "@patchbay/core/schema";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEverything } from "../src/everything/index.ts";
 import { NUMBERS } from "../src/everything/showcase.ts";

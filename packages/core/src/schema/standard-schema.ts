@@ -1,6 +1,6 @@
 /** Schemas as users write them: Zod, Valibot, ArkType (Standard Schema), or plain JSON Schema. */
 
-import { compileSchema, formatPath, type Issue, type JsonSchema } from "./json-schema.ts";
+import { formatPath, type Issue, type JsonSchema, type Validate } from "./json-schema.ts";
 
 /** The part of Standard Schema V1 that is used here (standardschema.dev). */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -36,7 +36,7 @@ export type Accepted<S> = S extends StandardSchema<infer Input, unknown> ? Input
 
 export type Checked = { value: unknown; issues?: undefined } | { issues: readonly Issue[] };
 
-/** A schema made ready: its JSON for the wire, and its check, compiled on first use. */
+/** A schema made ready: its JSON for the wire, and its check; the compiler is loaded when a check first needs it. */
 export interface PreparedSchema {
   json: JsonSchema;
   check(value: unknown): Checked | Promise<Checked>;
@@ -57,13 +57,19 @@ function isStandard(schema: Schema): schema is StandardSchema {
 }
 
 function prepareJson(json: JsonSchema): PreparedSchema {
-  let validate: ReturnType<typeof compileSchema> | undefined;
+  let validate: Validate | undefined;
+  const judge = (validate: Validate, value: unknown): Checked => {
+    const issues = validate(value);
+    return issues === undefined ? { value } : { issues };
+  };
   return {
     json,
     check(value) {
-      validate ??= compileSchema(json);
-      const issues = validate(value);
-      return issues === undefined ? { value } : { issues };
+      if (validate !== undefined) return judge(validate, value);
+      return import("./compile.ts").then(({ compileSchema }) => {
+        validate = compileSchema(json);
+        return judge(validate, value);
+      });
     },
   };
 }

@@ -57,26 +57,26 @@ export async function discover(
       }
     }),
   );
-  return { ...offer(listings.flat(), provider), unavailable };
+  return { ...(await offer(listings.flat(), provider)), unavailable };
 }
 
 type Found = Pick<OfferedTool, "server" | "client" | "tool">;
 
-function offer(found: readonly Found[], provider: ProviderName): Omit<Catalog, "unavailable"> {
+async function offer(found: readonly Found[], provider: ProviderName): Promise<Omit<Catalog, "unavailable">> {
   const names = providerNames(found.map(({ server, tool }) => ({ server, tool: tool.name })));
   const taken = new Set<string>();
   const tools: OfferedTool[] = [];
   const setAside: SetAside[] = [];
-  found.forEach((each, index) => {
+  for (const [index, each] of found.entries()) {
     const name = names[index] as string;
     const address = { server: each.server, tool: each.tool.name };
-    const lowered = lowerSchema(each.tool.inputSchema, provider);
+    const lowered = await lowerSchema(each.tool.inputSchema, provider);
     if (taken.has(name)) setAside.push({ ...address, reason: "another tool has its name already" });
     else if ("reason" in lowered) setAside.push({ ...address, reason: lowered.reason });
     else {
       taken.add(name);
       tools.push({ ...each, ...lowered, name });
     }
-  });
+  }
   return { tools, setAside };
 }

@@ -1,6 +1,6 @@
 /** A tool's input schema as a provider takes it: a lowered copy, or the reason why there is none. */
 
-import { compileSchema, isObject, type JsonSchema } from "@patchbay/core";
+import { isObject, type JsonSchema } from "@patchbay/core";
 import type { ProviderName } from "../settings.ts";
 
 export type Lowered =
@@ -23,7 +23,7 @@ const VALUES = new Set(["enum", "const", "default", "examples", "required", "dep
  * Makes the copy. Every provider gets an object at the root, `properties`, and `items` for each array, and
  * no `$schema`; OpenAI, DeepSeek and Anthropic no combinator at the root; DeepSeek no `$ref`.
  */
-export function lowerSchema(schema: JsonSchema, provider: ProviderName): Lowered {
+export async function lowerSchema(schema: JsonSchema, provider: ProviderName): Promise<Lowered> {
   if (!isObject(schema)) return { reason: "its input schema is not an object" };
   if (schema.type !== undefined && schema.type !== "object") {
     return { reason: `its input schema is of type ${JSON.stringify(schema.type)}, not "object"` };
@@ -31,6 +31,7 @@ export function lowerSchema(schema: JsonSchema, provider: ProviderName): Lowered
   // The rule planner reads the original, and its server checks what it sends.
   if (provider === "rules") return { schema: { type: "object", properties: {} }, lost: [] };
   try {
+    const { compileSchema } = await import("@patchbay/core/schema");
     // Also bounds depth and size, so that what follows may recurse.
     compileSchema(schema);
   } catch (error) {

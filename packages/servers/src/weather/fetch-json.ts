@@ -1,6 +1,5 @@
 /** One JSON answer of a web service, within a time and a size; what goes wrong is said for people. */
 
-import { request } from "undici";
 import { z } from "zod";
 
 export interface FetchLimits {
@@ -25,6 +24,8 @@ export async function fetchJson<T>(
   limits: FetchLimits,
   signal: AbortSignal,
 ): Promise<T> {
+  // Only for whom the weather is wanted: most starts of this server answer a list of tools, and no more.
+  const { request } = await import("undici");
   const deadline = AbortSignal.timeout(limits.timeout);
   try {
     const { statusCode, body } = await request(url, {

@@ -1,0 +1,79 @@
+/**
+ * Bundles a package with the libraries that it uses: Node takes most of a start to find and load their many small
+ * files. What a dynamic import loads stays apart, and is loaded when it is wanted; all share one copy of what they
+ * share. The packages of this repository stay outside of each other's bundles.
+ */
+
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "./run.mjs";
+
+/** What was bundled, and which files came of it. */
+const STAMP = ".bundled";
+
+/** Makes the bundle, when it is not made already of what there is now. */
+export async function bundle(folder) {
+  const dist = join(folder, "dist");
+  const digest = digestOf(folder);
+  const before = readStamp(dist);
+  if (before.digest === digest && before.files.every((file) => existsSync(join(dist, file)))) return;
+  console.error(`Bundling ${relative(ROOT, folder)} …`);
+  const { rolldown } = await import("rolldown");
+  const build = await rolldown({
+    input: entriesOf(folder),
+    platform: "node",
+    external: [/^node:/, /^@patchbay\//],
+    tsconfig: false,
+    onLog(level, log) {
+      if (level === "warn") throw new Error(`${relative(ROOT, folder)}: ${log.message}`);
+    },
+  });
+  const { output } = await build.write({
+    dir: dist,
+    format: "esm",
+    // Beside the entries: what stands in `import.meta.url` means the same in all of them.
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+    // Half the text is read in half the time; names stay, for whoever reads a stack.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  });
+  await build.close();
+  const files = output.map(({ fileName }) => fileName);
+  for (const file of before.files) if (!files.includes(file)) rmSync(join(dist, file), { force: true });
+  writeFileSync(join(dist, STAMP), JSON.stringify({ digest, files }));
+}
+
+/** The entries by their names in dist: what the package exports, and its executable. */
+function entriesOf(folder) {
+  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const names = Object.values(exports).map((each) => /^\.\/dist\/(.*)\.js$/.exec(each.default)[1]);
+  if (existsSync(join(folder, "src", "main.ts"))) names.push("main");
+  return Object.fromEntries(names.map((name) => [name, join(folder, "src", `${name}.ts`)]));
+}
+
+/** Name, size and time of all that the bundle is made of; the libraries by the lockfile. */
+function digestOf(folder) {
+  const hash = createHash("sha256");
+  const add = (file) => {
+    const { size, mtimeMs } = statSync(file);
+    hash.update(`${relative(ROOT, file)} ${size} ${mtimeMs}\n`);
+  };
+  hash.update(readFileSync(join(ROOT, "package-lock.json")));
+  add(fileURLToPath(import.meta.url));
+  add(join(folder, "package.json"));
+  const sources = readdirSync(join(folder, "src"), { recursive: true }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  for (const file of sources.sort()) add(join(folder, "src", file));
+  return hash.digest("hex");
+}
+
+function readStamp(dist) {
+  try {
+    return JSON.parse(readFileSync(join(dist, STAMP), "utf8"));
+  } catch {
+    return { digest: undefined, files: [] };
+  }
+}
