@@ -61,8 +61,8 @@ async function prepare() {
   if (!(await install(ROOT, { stdout })) || !(await install(HERE, { stdout }))) {
     fail("The packages could not be installed; npm's message above says why.");
   }
-  if ((await runNode(join(ROOT, "node_modules", "typescript", "bin", "tsc"), ["-b"], { stdout })) !== 0) {
-    fail("The build failed; the compiler's messages are above.");
+  if ((await runNode(join(ROOT, "scripts", "build.mjs"), [], { stdout })) !== 0) {
+    fail("The build failed; its messages are above.");
   }
   const [{ serveHttp }, { createEverything }, { Suite }] = await Promise.all([
     import("@patchbay/server/http"),
