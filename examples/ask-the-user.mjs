@@ -19,14 +19,16 @@ server.tool("book", { input: z.object({ seats: z.int() }) }, async ({ seats }, c
   return `Order ${order}: ${seats} seats for ${name.content.name}`;
 });
 
+/** What our user says. @type {Record<string, Record<string, string | boolean>>} */
+const ANSWERS = { "For whom?": { name: "Ada" }, "Book 2 seats for 40 €?": { yes: true } };
+
 for (const era of /** @type {const} */ (["legacy", "modern"])) {
   const client = await connect(server, {
     era,
-    // An application shows the form to its user; this one knows the answers.
+    // An application shows the form to its user.
     onElicit: ({ message }) => {
       console.log(`${era}: ${message}`);
-      if (message === "For whom?") return { action: "accept", content: { name: "Ada" } };
-      return { action: "accept", content: { yes: true } };
+      return { action: "accept", content: ANSWERS[message] ?? {} };
     },
   });
   console.log((await client.callTool("book", { seats: 2 })).content);
