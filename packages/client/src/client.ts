@@ -11,8 +11,6 @@ import {
   isObject,
   type JsonObject,
   type LoggingLevel,
-  META,
-  type Progress,
   type Prompt,
   ProtocolError,
   type ReadResourceResult,
@@ -23,22 +21,25 @@ import {
   type Tool,
 } from "@patchbay/core";
 import type { Roots } from "./answers.ts";
-import type { Conversation, Question } from "./conversation.ts";
+import { CACHEABLE } from "./cache.ts";
+import type { Conversation } from "./conversation.ts";
 import { InvalidResponseError } from "./errors.ts";
 import type { Agreement } from "./negotiate.ts";
 import type { RequestOptions } from "./options.ts";
+import { questionOf, Requests } from "./requests.ts";
 import {
   arrayOf,
-  type ItemCheck,
   isContentBlock,
   isContents,
   isPrompt,
   isPromptMessage,
   isResource,
   isTemplate,
-  isTool,
 } from "./results.ts";
-import { asksForInput, completeRounds } from "./rounds.ts";
+import type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
+import { LegacySubscriptions } from "./subscriptions/legacy.ts";
+import { listenModern } from "./subscriptions/modern.ts";
+import { tell } from "./tell.ts";
 
 /**
  * A connection to one server. Each request rejects with a `ProtocolError` (the server answered with an
@@ -75,6 +76,11 @@ export interface Client {
   ping(options?: RequestOptions): Promise<void>;
   /** The least severe level to be told from now on; since 2026-07-28 each request carries it. */
   setLogLevel(level: LoggingLevel): Promise<void>;
+  /**
+   * Is told of changes from now on: in lists, and in the resources that are named. The same in both eras; what the
+   * server agreed to tell of is in `honored`.
+   */
+  listen(filter: ChangeFilter, onChange: (change: Change) => void): Promise<Subscription>;
   /** From now on a server may work there; a legacy one is told that it changed (client/roots). */
   setRoots(roots: Roots): Promise<void>;
   /**
@@ -96,6 +102,8 @@ export class ConnectedClient implements Client {
   readonly era: Era;
   readonly closed: Promise<Error | undefined>;
   readonly #conversation: Conversation;
+  readonly #legacy: LegacySubscriptions | undefined;
+  readonly #requests: Requests;
 
   constructor(conversation: Conversation, agreement: Agreement) {
     this.#conversation = conversation;
@@ -105,29 +113,42 @@ export class ConnectedClient implements Client {
     this.revision = agreement.revision;
     this.era = agreement.era;
     this.closed = conversation.closed;
+    if (this.era === "legacy") this.#legacy = new LegacySubscriptions(conversation, this.capabilities);
+    this.#requests = new Requests(conversation, agreement.revision);
+    conversation.onChange = (change) => {
+      this.#requests.invalidate(change);
+      if (change !== undefined) this.#legacy?.hear(change);
+    };
   }
 
   async listTools(options?: RequestOptions): Promise<Tool[]> {
     if (this.capabilities.tools === undefined) return [];
-    return (await this.#list("tools/list", "tools", isTool, options)) as unknown as Tool[];
+    return (await this.#requests.listTools(options)) as unknown as Tool[];
   }
 
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
-    const result = await this.#ask({ method: "tools/call", members, name }, options);
+    this.#requests.tools.get(name)?.prepare();
+    const result = await this.#requests.call({ method: "tools/call", members, name }, args, options);
     arrayOf("tools/call", result, "content", isContentBlock);
+    this.#requests.tools.get(name)?.check(result);
     return result as unknown as CallToolResult;
   }
 
   async listResources(options?: RequestOptions): Promise<Resource[]> {
     if (this.capabilities.resources === undefined) return [];
-    return (await this.#list("resources/list", "resources", isResource, options)) as unknown as Resource[];
+    return (await this.#requests.list(
+      "resources/list",
+      "resources",
+      isResource,
+      options,
+    )) as unknown as Resource[];
   }
 
   async listResourceTemplates(options?: RequestOptions): Promise<ResourceTemplate[]> {
     if (this.capabilities.resources === undefined) return [];
     try {
-      const templates = await this.#list(
+      const templates = await this.#requests.list(
         "resources/templates/list",
         "resourceTemplates",
         isTemplate,
@@ -143,14 +164,14 @@ export class ConnectedClient implements Client {
 
   async readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult> {
     const members = `"uri":${JSON.stringify(uri)}`;
-    const result = await this.#ask({ method: "resources/read", members, name: uri }, options);
+    const result = await this.#requests.askCached({ method: "resources/read", members, name: uri }, options);
     arrayOf("resources/read", result, "contents", isContents);
     return result as unknown as ReadResourceResult;
   }
 
   async listPrompts(options?: RequestOptions): Promise<Prompt[]> {
     if (this.capabilities.prompts === undefined) return [];
-    return (await this.#list("prompts/list", "prompts", isPrompt, options)) as unknown as Prompt[];
+    return (await this.#requests.list("prompts/list", "prompts", isPrompt, options)) as unknown as Prompt[];
   }
 
   async getPrompt(
@@ -159,7 +180,7 @@ export class ConnectedClient implements Client {
     options?: RequestOptions,
   ): Promise<GetPromptResult> {
     const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
-    const result = await this.#ask({ method: "prompts/get", members, name }, options);
+    const result = await this.#requests.ask({ method: "prompts/get", members, name }, options);
     arrayOf("prompts/get", result, "messages", isPromptMessage);
     return result as unknown as GetPromptResult;
   }
@@ -188,7 +209,29 @@ export class ConnectedClient implements Client {
     // Who brings answers along goes from round to round on their own.
     if ("requestState" in params || "inputResponses" in params)
       return this.#conversation.request(question, options);
-    return this.#ask(question, options);
+    if (method === "tools/call") {
+      const { arguments: args } = params as JsonObject;
+      return this.#requests.call(question, isObject(args) ? args : {}, options);
+    }
+    if (CACHEABLE.has(method) && question.meta === undefined)
+      return this.#requests.askCached(question, options);
+    return this.#requests.ask(question, options);
+  }
+
+  listen(filter: ChangeFilter, onChange: (change: Change) => void): Promise<Subscription> {
+    return this.#legacy?.listen(filter, onChange) ?? listenModern(this.#conversation, filter, onChange);
+  }
+
+  /** A legacy server has forgotten us: what it kept for us is set up again, each in its own time. */
+  restoreSession(): void {
+    this.#legacy?.restore();
+    this.setServerLogLevel().catch((error: Error) => tell(this.#conversation.settings.onWarning, error));
+  }
+
+  /** A legacy server is told once which log messages are wanted. */
+  async setServerLogLevel(): Promise<void> {
+    const { logLevel } = this.#conversation;
+    if (logLevel !== undefined && this.capabilities.logging !== undefined) await this.setLogLevel(logLevel);
   }
 
   async setRoots(roots: Roots): Promise<void> {
@@ -206,78 +249,4 @@ export class ConnectedClient implements Client {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-
-  /** A request that the server may answer by questions. */
-  async #ask(question: Question, options?: RequestOptions): Promise<JsonObject> {
-    const told =
-      options?.onProgress === undefined ? options : { ...options, onProgress: growing(options.onProgress) };
-    const result = await this.#conversation.request(question, told);
-    return asksForInput(result) ? completeRounds(this.#conversation, question, told, result) : result;
-  }
-
-  /** Collects a list from all its pages (server/utilities/pagination). */
-  async #list(
-    method: string,
-    key: string,
-    check: ItemCheck,
-    options?: RequestOptions,
-  ): Promise<JsonObject[]> {
-    const { maxPages } = this.#conversation.settings;
-    const all: JsonObject[] = [];
-    const seen = new Set<string>();
-    let members = "";
-    for (let page = 1; page <= maxPages; page++) {
-      const result = await this.#conversation.request({ method, members }, options);
-      for (const item of arrayOf(method, result, key, check)) all.push(item);
-      const { nextCursor } = result;
-      // An empty string is a cursor like any other; some servers write null for none.
-      if (nextCursor === undefined || nextCursor === null) return all;
-      if (typeof nextCursor !== "string")
-        throw new InvalidResponseError(`${method}: nextCursor is not a string`);
-      if (seen.has(nextCursor)) throw new InvalidResponseError(`${method}: the server repeats a cursor`);
-      seen.add(nextCursor);
-      members = `"cursor":${JSON.stringify(nextCursor)}`;
-    }
-    throw new InvalidResponseError(`${method}: the list has more pages than maxPages allows (${maxPages})`);
-  }
-}
-
-/** Takes a caller's `_meta` apart from its params: ours is joined to it as text. */
-function questionOf(method: string, params: JsonObject): Question {
-  const { _meta, ...rest } = params;
-  const name = method === "resources/read" ? params.uri : params.name;
-  return {
-    method,
-    members: membersOf(rest),
-    ...(isObject(_meta) ? { meta: membersOf(withoutReserved(_meta)) } : {}),
-    ...(typeof name === "string" && NAMED_METHODS.has(method) ? { name } : {}),
-  };
-}
-
-/** Each round counts its progress from the start; the application is told of what is new. */
-function growing(onProgress: (progress: Progress) => void): (progress: Progress) => void {
-  let last = Number.NEGATIVE_INFINITY;
-  return (told) => {
-    if (told.progress <= last) return;
-    last = told.progress;
-    onProgress(told);
-  };
-}
-
-const NAMED_METHODS = new Set(["tools/call", "prompts/get", "resources/read"]);
-const OUR_META = new Set<string>([
-  META.protocolVersion,
-  META.clientInfo,
-  META.clientCapabilities,
-  META.logLevel,
-  "progressToken",
-]);
-
-/** What the connection itself puts into `_meta` must not be there twice. */
-function withoutReserved(meta: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(meta).filter(([key]) => !OUR_META.has(key)));
-}
-
-function membersOf(value: JsonObject): string {
-  return JSON.stringify(value).slice(1, -1);
 }

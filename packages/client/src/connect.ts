@@ -62,23 +62,19 @@ async function open(transport: Transport, settings: Settings): Promise<Client> {
 }
 
 /** What a legacy server keeps for us: the level of its log, and over HTTP a session, which it may lose. */
-async function keepSession(conversation: Conversation, client: Client): Promise<void> {
+async function keepSession(conversation: Conversation, client: ConnectedClient): Promise<void> {
   const { transport } = conversation;
-  const setLogLevel = async () => {
-    const { logLevel } = conversation;
-    if (logLevel !== undefined && client.capabilities.logging !== undefined)
-      await client.setLogLevel(logLevel);
-  };
   if (isHttp(transport)) {
     transport.renewSession = async () => {
       await initialize(conversation);
-      transport.openStandalone();
-      // It waits for the new session like any request, so the new session must not wait for it.
-      setLogLevel().catch(() => {});
+      await transport.openStandalone();
+      // What is sent now waits for the new session, like any request: the session must not wait for that.
+      client.restoreSession();
+      conversation.onGap();
     };
-    transport.openStandalone();
+    await transport.openStandalone();
   }
-  await setLogLevel();
+  await client.setServerLogLevel();
 }
 
 function isHttp(transport: Transport): transport is HttpTransport {

@@ -6,6 +6,7 @@ import {
   type Implementation,
   type InvalidMessage,
   isLoggingLevel,
+  isObject,
   type JsonObject,
   LATEST_LEGACY,
   type LoggingLevel,
@@ -23,6 +24,7 @@ import { ConnectionError, readable } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
 import { Inbound } from "./inbound.ts";
 import type { RequestOptions, Settings } from "./options.ts";
+import { type Change, changeOf } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
 
@@ -33,6 +35,10 @@ export interface Question {
   meta?: string;
   /** The tool, prompt or resource that is asked for. */
   name?: string;
+  /** Parameters of the tool that are repeated in headers: name, value, name, value. */
+  mirrored?: readonly string[] | undefined;
+  /** Is told each notification of the subscription that this request opens. */
+  onNotice?: (method: string, params: JsonObject) => void;
 }
 
 const NO_OPTIONS: RequestOptions = Object.freeze({});
@@ -49,6 +55,8 @@ export class Conversation implements Receiver {
   logLevel: LoggingLevel | undefined;
   /** Who the server says it is, once it has. */
   serverInfo: Implementation | undefined;
+  /** Is told each change that the server tells of; and, without one, that some may have been missed. */
+  onChange: ((change: Change | undefined) => void) | undefined;
   #era: Era | undefined;
   #revision: Revision = LATEST_LEGACY;
   readonly #inbound: Inbound;
@@ -96,6 +104,11 @@ export class Conversation implements Receiver {
     return { signal, server: this.transport.serverName, serverInfo: this.serverInfo };
   }
 
+  /** True when nothing can be asked any more. */
+  get isOver(): boolean {
+    return this.#end !== undefined;
+  }
+
   /** Both sides have agreed: what comes in from now on is of this era, and what asked for the other is void. */
   agree(era: Era): void {
     const first = this.#era === undefined;
@@ -122,11 +135,18 @@ export class Conversation implements Receiver {
         reject(signal.reason);
         return;
       }
-      const { method, name } = question;
+      const { method, name, mirrored, onNotice } = question;
       const id = this.#nextId++;
       const text = writeRequest(id, method, this.#params(question, id, options));
-      const head = { id, method, name };
-      const exchange = new Exchange(head, options, this.settings, { resolve, reject }, this.#giveUp);
+      const head = { id, method, name, mirrored };
+      const exchange = new Exchange(
+        head,
+        options,
+        this.settings,
+        { resolve, reject },
+        onNotice,
+        this.#giveUp,
+      );
       this.#pending.set(id, exchange);
       try {
         this.transport.send(text, head);
@@ -173,6 +193,10 @@ export class Conversation implements Receiver {
     }
   }
 
+  onGap(): void {
+    this.onChange?.(undefined);
+  }
+
   onFailure(requestId: number, error: Error): void {
     this.#take(this.#pending.get(requestId))?.fail(error);
   }
@@ -214,13 +238,39 @@ export class Conversation implements Receiver {
       this.#pending.get(params.progressToken as number)?.progress(params);
     } else if (method === "notifications/message") {
       this.#log(params, requestId);
+    } else if (this.#era === "modern") {
+      this.#onNotice(method, params, requestId);
     } else if (method === "notifications/cancelled") {
       const reason = typeof params.reason === "string" ? readable(params.reason) : "the server cancelled it";
       this.#inbound.cancel(params.requestId as RequestId, reason);
     } else if (method === "notifications/elicitation/complete" && typeof params.elicitationId === "string") {
       tell(this.settings.onElicitComplete, params.elicitationId);
+    } else {
+      const change = changeOf(method, params);
+      if (change !== undefined) this.onChange?.(change);
     }
     return true;
+  }
+
+  /** What a modern server tells of belongs to a subscription, and to no other (basic/patterns/subscriptions). */
+  #onNotice(method: string, params: JsonObject, requestId: number | undefined): void {
+    const ends = method === "notifications/cancelled";
+    const named = ends
+      ? params.requestId
+      : isObject(params._meta)
+        ? params._meta[META.subscriptionId]
+        : undefined;
+    if (typeof named !== "number" || (requestId !== undefined && requestId !== named)) return;
+    const exchange = this.#pending.get(named);
+    if (exchange?.method !== "subscriptions/listen") return;
+    if (ends) {
+      // A server ends a subscription so; it may not call off anything else.
+      this.#take(exchange)?.answer({});
+      return;
+    }
+    exchange.notice(method, params);
+    const change = changeOf(method, params);
+    if (change !== undefined) this.onChange?.(change);
   }
 
   #log({ level, logger, data }: JsonObject, requestId: number | undefined): void {

@@ -22,7 +22,8 @@ export class Exchange {
   readonly #reject: (error: unknown) => void;
   readonly #onGiveUp: (exchange: Exchange, error: unknown, why: string) => void;
   readonly #onAbort: (() => void) | undefined;
-  #timer: NodeJS.Timeout;
+  readonly #onNotice: ((method: string, params: JsonObject) => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #progress = Number.NEGATIVE_INFINITY;
 
   /**
@@ -33,6 +34,7 @@ export class Exchange {
     options: RequestOptions,
     settings: Settings,
     { resolve, reject }: { resolve: (result: JsonObject) => void; reject: (error: unknown) => void },
+    onNotice: ((method: string, params: JsonObject) => void) | undefined,
     onGiveUp: (exchange: Exchange, error: unknown, why: string) => void,
   ) {
     this.id = id;
@@ -43,11 +45,14 @@ export class Exchange {
     this.#deadline = performance.now() + this.#maxTimeout;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#onNotice = onNotice;
     this.#onGiveUp = onGiveUp;
-    this.#timer = setTimeout(
-      () => this.#expire("timeout", this.#timeout),
-      Math.min(this.#timeout, MAX_DELAY),
-    );
+    if (this.#timeout !== Number.POSITIVE_INFINITY) {
+      this.#timer = setTimeout(
+        () => this.#expire("timeout", this.#timeout),
+        Math.min(this.#timeout, MAX_DELAY),
+      );
+    }
     const { signal } = options;
     if (signal !== undefined) {
       this.#onAbort = () => onGiveUp(this, signal.reason, "the caller cancelled the request");
@@ -85,6 +90,16 @@ export class Exchange {
     const { onProgress } = this.#options;
     if (onProgress === undefined || typeof progress !== "number" || !(progress > this.#progress)) return;
     this.#progress = progress;
+    this.#extend();
+    tell(onProgress, {
+      progress,
+      ...(typeof total === "number" ? { total } : {}),
+      ...(typeof message === "string" ? { message } : {}),
+    });
+  }
+
+  #extend(): void {
+    if (this.#timer === undefined) return;
     const left = this.#deadline - performance.now();
     if (left > this.#timeout) {
       this.#timer.refresh();
@@ -92,11 +107,11 @@ export class Exchange {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.#expire("maxTimeout", this.#maxTimeout), Math.min(left, MAX_DELAY));
     }
-    tell(onProgress, {
-      progress,
-      ...(typeof total === "number" ? { total } : {}),
-      ...(typeof message === "string" ? { message } : {}),
-    });
+  }
+
+  /** A notification that belongs to this request alone. */
+  notice(method: string, params: JsonObject): void {
+    this.#onNotice?.(method, params);
   }
 
   log(message: LogMessage): void {

@@ -11,4 +11,5 @@ export {
   TimeoutError,
 } from "./errors.ts";
 export type { ConnectOptions, RequestOptions } from "./options.ts";
+export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
 export type { HttpTarget } from "./transports/http-endpoint.ts";

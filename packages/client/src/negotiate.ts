@@ -67,7 +67,7 @@ export async function negotiate(conversation: Conversation): Promise<Agreement> 
 }
 
 /** Asks what a modern server is; anything but a modern answer is a legacy server's. */
-async function discover(conversation: Conversation, revision: Revision): Promise<Finding> {
+async function discover(conversation: Conversation, revision: Revision, isRetry = false): Promise<Finding> {
   conversation.speak(revision);
   let result: JsonObject;
   try {
@@ -75,7 +75,7 @@ async function discover(conversation: Conversation, revision: Revision): Promise
   } catch (error) {
     if (error instanceof ProtocolError) {
       if (!MODERN_CODES.includes(error.code)) return { era: "legacy", why: error };
-      return otherRevision(conversation, error, revision);
+      return otherRevision(conversation, error, isRetry ? revision : undefined);
     }
     if (error instanceof InvalidResponseError || isClientError(error))
       return { era: "legacy", why: error as Error };
@@ -103,7 +103,7 @@ async function discover(conversation: Conversation, revision: Revision): Promise
 function otherRevision(
   conversation: Conversation,
   error: ProtocolError,
-  tried: Revision,
+  tried: Revision | undefined,
 ): Promise<Finding> | Finding {
   const supported = isObject(error.data) ? strings(error.data.supported) : undefined;
   if (error.code !== ErrorCode.UnsupportedProtocolVersion) {
@@ -115,8 +115,9 @@ function otherRevision(
   }
   if (supported === undefined)
     throw incompatible(conversation, "it does not say which revisions it speaks", error);
+  // Though it refused it, a server may name the very revision that was asked for: it is asked once more.
   const other = MODERN_REVISIONS.find((candidate) => candidate !== tried && supported.includes(candidate));
-  return other === undefined ? onlyOthers(conversation, supported) : discover(conversation, other);
+  return other === undefined ? onlyOthers(conversation, supported) : discover(conversation, other, true);
 }
 
 /** No modern revision in common; a legacy one that the server names is opened as legacy revisions are. */

@@ -20,6 +20,8 @@ export interface RequestOptions {
   onLog?: (message: LogMessage) => void;
   /** The least severe level to be told. Default: the connection's, or `info` when there is an `onLog`. */
   logLevel?: LoggingLevel;
+  /** Asks the server though a result is at hand that it allowed to use again. */
+  refresh?: boolean;
 }
 
 /** Options of a connection. */
@@ -62,6 +64,11 @@ export interface ConnectOptions extends AnswerOptions {
   maxQueuedBytes?: number;
   /** Lines on a server process's stdout, one after another, that are no MCP message. Default 1,000. */
   maxStrayLines?: number;
+  /**
+   * Bytes of results that are kept for as long as the server allows (server/utilities/caching); what was used least
+   * lately goes first. 0 keeps none. Default 16 MiB.
+   */
+  maxCacheBytes?: number;
   /** Pages of one list. Default 1,000. */
   maxPages?: number;
   /** Times that one request may be answered by questions (basic/patterns/mrtr). Default 10. */
@@ -96,6 +103,7 @@ const DEFAULTS: Settings = {
   maxMessageBytes: 16 * 1024 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,
   maxStrayLines: 1_000,
+  maxCacheBytes: 16 * 1024 * 1024,
   maxPages: 1_000,
   maxRounds: 10,
   maxQuestions: 64,

@@ -114,10 +114,17 @@ export class HttpTransport implements Transport {
     return "";
   }
 
-  /** Opens the stream of what a legacy server tells unasked. Not every server has one. */
-  openStandalone(): void {
+  /**
+   * Opens the stream of what a legacy server tells unasked; not every server has one. Resolves when that is asked
+   * for, so that what is told from then on is not missed.
+   */
+  openStandalone(): Promise<void> {
+    return new Promise((resolve) => this.#openStandalone(resolve));
+  }
+
+  #openStandalone(onAsked: () => void): void {
     this.#standalone?.close();
-    if (this.#revision === "2024-11-05") return;
+    if (this.#revision === "2024-11-05") return onAsked();
     const session = this.#session;
     const position = new StreamPosition();
     let opened = false;
@@ -131,9 +138,14 @@ export class HttpTransport implements Transport {
         get: (lastEventId, listener) =>
           this.#get(lastEventId, {
             ...listener,
+            onStart: onAsked,
             onHeaders: () => {
               if (opened) this.#receiver.onGap?.();
               opened = true;
+            },
+            onError: (error) => {
+              onAsked();
+              listener.onError(error);
             },
           }),
         onText: (text) => this.#hear(text),
@@ -233,16 +245,22 @@ export class HttpTransport implements Transport {
     sent.stream.openLater();
   }
 
-  /** Hands on what came in; on the stream of a request nothing but that request is answered. */
-  #hear(text: string, sent?: Sent): void {
+  /**
+   * Hands on what came in. On the stream of a request nothing but that request is answered; on the other one
+   * no answer should come, but some servers send it there when its own stream is gone.
+   */
+  #hear(text: string, stream?: Sent): void {
     eachMessage(text, this.#revision, (message) => {
-      const requestId = sent?.head.id;
-      if (!isAnswer(message)) this.#receiver.onMessage(message, requestId);
-      else if (sent !== undefined && this.#unanswered(sent) && this.#receiver.onMessage(message, requestId)) {
-        this.#inFlight.delete(sent.head.id);
-        sent.reply?.finish();
-        sent.stream?.finish();
+      if (!isAnswer(message)) {
+        this.#receiver.onMessage(message, stream?.head.id);
+        return;
       }
+      const sent = stream ?? this.#inFlight.get((message as { id: number }).id);
+      if (sent === undefined || !this.#unanswered(sent)) return;
+      if (!this.#receiver.onMessage(message, sent.head.id)) return;
+      this.#inFlight.delete(sent.head.id);
+      sent.reply?.finish();
+      sent.stream?.finish();
     });
   }
 
@@ -299,7 +317,7 @@ export class HttpTransport implements Transport {
     this.#renewal = this.renewSession().finally(() => {
       this.#renewal = undefined;
     });
-    // Who waits for it is told; when nobody does, the next request finds out.
+    // Who waits for it is told of a failure; when nobody does, the next request finds out.
     this.#renewal.catch(() => {});
   }
 

@@ -1,0 +1,161 @@
+/** How a request is asked: in rounds, from the cache, page by page, and with headers that repeat its parameters. */
+
+import {
+  ErrorCode,
+  eraOf,
+  isObject,
+  type JsonObject,
+  META,
+  type Progress,
+  ProtocolError,
+  type Revision,
+} from "@patchbay/core";
+import { ResultCache } from "./cache.ts";
+import type { Conversation, Question } from "./conversation.ts";
+import { InvalidResponseError } from "./errors.ts";
+import type { RequestOptions } from "./options.ts";
+import { arrayOf, type ItemCheck, isTool } from "./results.ts";
+import { asksForInput, completeRounds } from "./rounds.ts";
+import type { Change } from "./subscriptions/changes.ts";
+import { ToolBook } from "./tool-book.ts";
+
+export class Requests {
+  readonly tools: ToolBook;
+  readonly #conversation: Conversation;
+  readonly #cache: ResultCache;
+
+  constructor(conversation: Conversation, revision: Revision) {
+    const { settings, transport } = conversation;
+    const modern = eraOf(revision) === "modern";
+    this.#conversation = conversation;
+    this.tools = new ToolBook(
+      modern && transport.mirrorsParams,
+      revision >= "2025-06-18",
+      settings.onWarning,
+    );
+    this.#cache = new ResultCache(modern ? settings.maxCacheBytes : 0);
+  }
+
+  /** Something has changed in the server; without a change, anything may have. */
+  invalidate(change: Change | undefined): void {
+    this.#cache.invalidate(change);
+  }
+
+  /** A request that the server may answer by questions. */
+  async ask(question: Question, options?: RequestOptions): Promise<JsonObject> {
+    const told =
+      options?.onProgress === undefined ? options : { ...options, onProgress: growing(options.onProgress) };
+    const result = await this.#conversation.request(question, told);
+    return asksForInput(result) ? completeRounds(this.#conversation, question, told, result) : result;
+  }
+
+  /** A request whose result may be at hand; one that took answers of the application is for this time only. */
+  async askCached(question: Question, options?: RequestOptions): Promise<JsonObject> {
+    const { method, members, name } = question;
+    const known = options?.refresh === true ? undefined : this.#cache.get(method, members);
+    if (known !== undefined) return known;
+    const { moment } = this.#cache;
+    const result = await this.#conversation.request(question, options);
+    if (asksForInput(result)) return completeRounds(this.#conversation, question, options, result);
+    this.#cache.put(method, members, result, moment, name);
+    return result;
+  }
+
+  /** Calls a tool. Where its parameters have moved to other headers, the list is fetched again, once. */
+  async call(question: Question, args: object, options?: RequestOptions): Promise<JsonObject> {
+    const { name = "" } = question;
+    const mirrored = this.tools.get(name)?.headersFor(args);
+    try {
+      return await this.ask(mirrored === undefined ? question : { ...question, mirrored }, options);
+    } catch (error) {
+      const moved = error instanceof ProtocolError && error.code === ErrorCode.HeaderMismatch;
+      if (!moved || !this.tools.mirrors) throw error;
+      await this.listTools({ ...(options?.signal && { signal: options.signal }), refresh: true });
+      return this.ask({ ...question, mirrored: this.tools.get(name)?.headersFor(args) }, options);
+    }
+  }
+
+  /** All tools that may be used; calls are made by what is learned here. */
+  async listTools(options?: RequestOptions): Promise<JsonObject[]> {
+    return this.tools.learn(await this.list("tools/list", "tools", isTool, options));
+  }
+
+  /**
+   * Collects a list from all its pages (server/utilities/pagination). A cursor of a page that was at hand may be void
+   * by now: then all pages are fetched anew (server/utilities/caching § Interaction with Pagination).
+   */
+  async list(method: string, key: string, check: ItemCheck, options?: RequestOptions): Promise<JsonObject[]> {
+    try {
+      return await this.#pages(method, key, check, options);
+    } catch (error) {
+      const isVoid = error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
+      if (!isVoid || options?.refresh === true || this.#cache.isEmpty) throw error;
+      return this.#pages(method, key, check, { ...options, refresh: true });
+    }
+  }
+
+  async #pages(
+    method: string,
+    key: string,
+    check: ItemCheck,
+    options?: RequestOptions,
+  ): Promise<JsonObject[]> {
+    const { maxPages } = this.#conversation.settings;
+    const all: JsonObject[] = [];
+    const seen = new Set<string>();
+    let members = "";
+    for (let page = 1; page <= maxPages; page++) {
+      const result = await this.askCached({ method, members }, options);
+      for (const item of arrayOf(method, result, key, check)) all.push(item);
+      const { nextCursor } = result;
+      // An empty string is a cursor like any other; some servers write null for none.
+      if (nextCursor === undefined || nextCursor === null) return all;
+      if (typeof nextCursor !== "string")
+        throw new InvalidResponseError(`${method}: nextCursor is not a string`);
+      if (seen.has(nextCursor)) throw new InvalidResponseError(`${method}: the server repeats a cursor`);
+      seen.add(nextCursor);
+      members = `"cursor":${JSON.stringify(nextCursor)}`;
+    }
+    throw new InvalidResponseError(`${method}: the list has more pages than maxPages allows (${maxPages})`);
+  }
+}
+
+/** Each round counts its progress from the start; the application is told of what is new. */
+function growing(onProgress: (progress: Progress) => void): (progress: Progress) => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (told) => {
+    if (told.progress <= last) return;
+    last = told.progress;
+    onProgress(told);
+  };
+}
+
+/** Takes a caller's `_meta` apart from its params: ours is joined to it as text. */
+export function questionOf(method: string, params: JsonObject): Question {
+  const { _meta, ...rest } = params;
+  const name = method === "resources/read" ? params.uri : params.name;
+  return {
+    method,
+    members: membersOf(rest),
+    ...(isObject(_meta) ? { meta: membersOf(withoutReserved(_meta)) } : {}),
+    ...(typeof name === "string" && NAMED_METHODS.has(method) ? { name } : {}),
+  };
+}
+
+const NAMED_METHODS = new Set(["tools/call", "prompts/get", "resources/read"]);
+const OUR_META = new Set<string>([
+  META.protocolVersion,
+  META.clientInfo,
+  META.clientCapabilities,
+  META.logLevel,
+  "progressToken",
+]);
+
+/** What the connection itself puts into `_meta` must not be there twice. */
+function withoutReserved(meta: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !OUR_META.has(key)));
+}
+
+function membersOf(value: JsonObject): string {
+  return JSON.stringify(value).slice(1, -1);
+}

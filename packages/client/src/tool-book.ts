@@ -1,0 +1,156 @@
+/** What a call needs to know of its tool, from the server's list: headers that repeat parameters, and the output schema. */
+
+import {
+  encodeHeaderValue,
+  formatIssues,
+  isObject,
+  type JsonObject,
+  type JsonSchema,
+  type MirroredParam,
+  mirroredParams,
+  mirroredValue,
+  type Validate,
+} from "@patchbay/core";
+import { InvalidResponseError, readable } from "./errors.ts";
+import { boundedSchema } from "./schemas.ts";
+import { tell } from "./tell.ts";
+
+/** A tool, as far as calls of it are concerned. */
+export class KnownTool {
+  readonly #name: string;
+  readonly #mirrored: readonly MirroredParam[];
+  readonly #outputSchema: JsonSchema | undefined;
+  #validate: Validate | undefined;
+  #outputText: string | undefined;
+
+  constructor(name: string, mirrored: readonly MirroredParam[], outputSchema: JsonSchema | undefined) {
+    this.#name = name;
+    this.#mirrored = mirrored;
+    this.#outputSchema = outputSchema;
+  }
+
+  /** A list that was fetched again says the same, most often: what was compiled is kept then. */
+  inherit(known: KnownTool | undefined): void {
+    if (known === undefined || known.#validate === undefined || this.#outputSchema === undefined) return;
+    const text = JSON.stringify(this.#outputSchema);
+    if (text !== known.#outputText) return;
+    this.#outputText = text;
+    this.#validate = known.#validate;
+  }
+
+  /** The headers that repeat arguments (streamable-http § Custom Headers from Tool Parameters). */
+  headersFor(args: object): string[] | undefined {
+    if (this.#mirrored.length === 0) return undefined;
+    const headers: string[] = [];
+    for (const { header, path } of this.#mirrored) {
+      const value = mirroredValue(args as JsonObject, path);
+      if (value !== undefined) headers.push(header, encodeHeaderValue(plain(value)));
+    }
+    return headers;
+  }
+
+  /**
+   * Makes ready for a result: called before the tool is, so that a schema that cannot be used is no surprise after it.
+   *
+   * @throws InvalidResponseError when the output schema is wrong, too large, or refers to elsewhere
+   */
+  prepare(): void {
+    if (this.#outputSchema === undefined || this.#validate !== undefined) return;
+    try {
+      this.#validate = boundedSchema(this.#outputSchema);
+      this.#outputText = JSON.stringify(this.#outputSchema);
+    } catch (error) {
+      const what = `the outputSchema of ${quoted(this.#name)} cannot be used`;
+      throw new InvalidResponseError(`tools/list: ${what}: ${readable((error as Error).message)}`);
+    }
+  }
+
+  /**
+   * Checks what the tool gave (server/tools § Output Schema). One that failed owes nothing.
+   *
+   * @throws InvalidResponseError that names the place
+   */
+  check(result: JsonObject): void {
+    if (this.#validate === undefined || result.isError === true) return;
+    const { structuredContent } = result;
+    if (structuredContent === undefined) {
+      const what = `${quoted(this.#name)} has an outputSchema, but its result has no structuredContent`;
+      throw new InvalidResponseError(`tools/call: ${what}`);
+    }
+    const issues = this.#validate(structuredContent);
+    if (issues === undefined) return;
+    const placed = issues.map(({ path, message }) => ({ path: placeOf(path), message: readable(message) }));
+    throw new InvalidResponseError(
+      `tools/call: the result of ${quoted(this.#name)}: ${formatIssues(placed)}`,
+    );
+  }
+}
+
+/** All tools that were listed. */
+export class ToolBook {
+  /** Whether parameters are repeated in headers. */
+  readonly mirrors: boolean;
+  readonly #checks: boolean;
+  readonly #onWarning: ((warning: Error) => void) | undefined;
+  #tools = new Map<string, KnownTool>();
+
+  /**
+   * @param mirrors whether parameters are repeated in headers
+   * @param checks whether the revision has output schemas
+   */
+  constructor(mirrors: boolean, checks: boolean, onWarning: ((warning: Error) => void) | undefined) {
+    this.mirrors = mirrors;
+    this.#checks = checks;
+    this.#onWarning = onWarning;
+  }
+
+  get(name: string): KnownTool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** Learns the whole list, and gives the tools of it that may be used. */
+  learn(list: JsonObject[]): JsonObject[] {
+    const tools = new Map<string, KnownTool>();
+    const usable = list.filter((tool) => {
+      const name = tool.name as string;
+      const mirrored = this.#mirroredOf(name, tool.inputSchema as JsonSchema);
+      if (mirrored === undefined) return false;
+      const output =
+        this.#checks && isObject(tool.outputSchema) ? (tool.outputSchema as JsonSchema) : undefined;
+      if (mirrored.length > 0 || output !== undefined) {
+        const known = new KnownTool(name, mirrored, output);
+        known.inherit(this.#tools.get(name));
+        tools.set(name, known);
+      }
+      return true;
+    });
+    this.#tools = tools;
+    return usable;
+  }
+
+  /** Nothing for a tool that must not be used: its headers would be wrong. */
+  #mirroredOf(name: string, schema: JsonSchema): readonly MirroredParam[] | undefined {
+    if (!this.mirrors) return [];
+    try {
+      return mirroredParams(schema);
+    } catch (error) {
+      const what = `The tool ${quoted(name)} is left out: ${readable((error as Error).message)}`;
+      tell(this.#onWarning, new InvalidResponseError(what));
+      return undefined;
+    }
+  }
+}
+
+/** Numbers without an exponent. */
+function plain(value: string | number | boolean): string {
+  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+}
+
+function placeOf(path: string): string {
+  if (path === "") return "structuredContent";
+  return path.startsWith("[") ? `structuredContent${path}` : `structuredContent.${path}`;
+}
+
+function quoted(name: string): string {
+  return `"${readable(name, 100)}"`;
+}
