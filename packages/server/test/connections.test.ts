@@ -115,6 +115,26 @@ describe("slow clients", () => {
     socket.destroy();
   });
 
+  test("one message may be larger than what may wait", async () => {
+    const { server, modern, url } = await start({ maxBufferedBytes: 1000 });
+    const text = "x".repeat(8 * 1024 * 1024);
+    server.tool("large", {}, async (_args, ctx) => {
+      ctx.progress(1, undefined, text);
+      await new Promise(setImmediate);
+      return text;
+    });
+    const client = await openSession(url, "2025-06-18");
+    const calls = [
+      () => client.call(1, "large"),
+      () => modern("tools/call", { name: "large", _meta: { ...MODERN_META, progressToken: 1 } }),
+    ];
+    for (const call of calls) {
+      const events = (await (await call()).text()).trimEnd().split("\n\n");
+      const { result } = JSON.parse(events.at(-1)?.split("data: ")[1] as string) as Json;
+      expect(result.content[0].text).toHaveLength(text.length);
+    }
+  });
+
   test("a reader of a legacy stream that does not read is dropped; its call goes on", async () => {
     const { port, url, script } = await start({ maxBufferedBytes: 100_000 });
     const client = await openSession(url);

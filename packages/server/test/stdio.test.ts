@@ -1,6 +1,6 @@
 /** stdio and memory at their edges: one bad line never costs the next. */
 
-import { PassThrough } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { channelPair } from "@patchbay/core";
 import { describe, expect, test } from "vitest";
 import { McpServer } from "../src/index.ts";
@@ -175,4 +175,34 @@ test("an id in flight is not taken twice, and what is in flight is capped", asyn
   ]);
   expect(received[1]?.error.data).toEqual({ limit: "maxInFlight", value: 2 });
   await client.close();
+});
+
+test("a client that does not read what it is sent is given up, and its calls end", async () => {
+  const input = new PassThrough();
+  // Takes one write, and no more.
+  const output = new Writable({ write() {}, highWaterMark: 1 });
+  const flooded = new Promise<void>((resolve) => {
+    const floods = new McpServer({ name: "floods", version: "1" }).tool("floods", {}, async (_args, ctx) => {
+      while (!ctx.signal.aborted) {
+        ctx.log("info", "x".repeat(1000));
+        await new Promise(setImmediate);
+      }
+      resolve();
+      return "";
+    });
+    void serveStdio(floods, { input, output, maxBufferedBytes: 10_000 });
+  });
+  const messages = [
+    { jsonrpc: "2.0", id: 1, method: "initialize", params: INITIALIZE },
+    { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "floods" } },
+  ];
+  input.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+  await flooded;
+});
+
+test("an input that is destroyed without an end is an end", async () => {
+  const input = new PassThrough();
+  const served = serveStdio(server, { input, output: new PassThrough() });
+  input.destroy();
+  await served;
 });

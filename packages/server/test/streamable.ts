@@ -126,8 +126,8 @@ export async function openSession(url: string, revision = "2025-11-25"): Promise
   return client;
 }
 
-/** What a call is told to do: report progress, ask, let go of its connection, end. */
-type Step = number | "ask" | "detach" | "end";
+/** What a call is told to do: report progress, ask, let go of its connection, be there, end. */
+type Step = number | "ask" | "detach" | "ready" | "end";
 
 /** Tells a call what to do, step by step. */
 export class Script {

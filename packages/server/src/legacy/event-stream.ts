@@ -5,7 +5,7 @@ import { every } from "../timers.ts";
 
 /** A connection that a stream is sent over. */
 export interface Sink {
-  /** Writes text; gives the bytes that wait for the reader. */
+  /** Writes text; gives the bytes that the reader had not taken before it. */
   write(text: string): number;
   end(): void;
   destroy(): void;
@@ -90,10 +90,17 @@ export class EventStream {
 
   send(text: string): void {
     if (this.#finishedAt !== undefined) return;
-    this.#seq++;
-    if (!this.resumable) return this.#write(sseEvent(text));
-    this.#keep(text);
-    this.#write(sseEventWithId(this.#eventId(this.#seq), text));
+    const event = this.#next(text);
+    const waiting = this.#sink?.write(event) ?? 0;
+    if (waiting > this.#options.maxBufferedBytes) this.#sink?.destroy();
+  }
+
+  /** Sends the last event, however much is waiting: nothing can follow it. */
+  finish(text: string): void {
+    if (this.#finishedAt !== undefined) return;
+    const event = this.#next(text);
+    this.#sink?.write(event);
+    this.end();
   }
 
   /** Nothing more comes. */
@@ -113,6 +120,14 @@ export class EventStream {
     if (!this.resumable || this.#sink === undefined || !(this.#options.primes || this.#seq > 0)) return;
     this.#sink.write(sseRetry(retryMs));
     this.#sink.end();
+  }
+
+  /** The text of the next event, which is kept where it may be asked for again. */
+  #next(text: string): string {
+    this.#seq++;
+    if (!this.resumable) return sseEvent(text);
+    this.#keep(text);
+    return sseEventWithId(this.#eventId(this.#seq), text);
   }
 
   #take(sink: Sink): void {
@@ -140,11 +155,6 @@ export class EventStream {
       this.#keptLength -= gone.length;
       this.#lost = seq;
     }
-  }
-
-  #write(text: string): void {
-    if (this.#sink !== undefined && this.#sink.write(text) > this.#options.maxBufferedBytes)
-      this.#sink.destroy();
   }
 
   #eventId(seq: number): string {

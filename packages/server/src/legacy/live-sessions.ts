@@ -40,21 +40,26 @@ export class LiveSessions {
     let live = this.#live.get(id);
     if (live === undefined) {
       const made = new LiveSession(record, this.#options, () => {
-        if (this.#live.get(id) === made) this.#delete(id);
+        if (this.#live.get(id) === made) this.#live.delete(id);
       });
       live = made;
       this.#live.set(id, live);
       this.#stopSweeping ??= every(this.#options.sweepEvery, () => void this.#sweep());
     }
-    live.record = record;
     return live;
+  }
+
+  /** A session's record as it is now. */
+  refresh(id: string, record: SessionRecord): void {
+    const live = this.#live.get(id);
+    if (live !== undefined) live.record = record;
   }
 
   /** A session is over. */
   drop(id: string, reason: string): void {
     const live = this.#live.get(id);
     if (live === undefined) return;
-    this.#delete(id);
+    this.#live.delete(id);
     live.end(reason);
   }
 
@@ -65,11 +70,13 @@ export class LiveSessions {
 
   dropAll(reason: string): void {
     for (const id of [...this.#live.keys()]) this.drop(id, reason);
+    this.#rest();
   }
 
   /** One look at all of them costs less than a timer for each. */
   async #sweep(): Promise<void> {
     if (this.#sweeping) return;
+    if (this.#live.size === 0) return this.#rest();
     this.#sweeping = true;
     try {
       const finishedBy = Date.now() - KEPT_FOR;
@@ -87,9 +94,8 @@ export class LiveSessions {
     }
   }
 
-  #delete(id: string): void {
-    this.#live.delete(id);
-    if (this.#live.size > 0) return;
+  /** Not as soon as nothing is live: a session may come and go with each request. */
+  #rest(): void {
     this.#stopSweeping?.();
     this.#stopSweeping = undefined;
   }

@@ -13,6 +13,8 @@ export interface StdioOptions extends ChannelOptions {
   output?: Writable;
   /** Characters in one line; a longer one is answered with an error. Default 16 Mi. */
   maxLineLength?: number;
+  /** Bytes that may wait for a client that does not read; beyond, it is given up. Default 64 MiB. */
+  maxBufferedBytes?: number;
   /** Milliseconds that requests in flight are given when the input ends. Default 1000. */
   graceMs?: number;
 }
@@ -20,9 +22,10 @@ export interface StdioOptions extends ChannelOptions {
 /** Serves one client over stdio. Resolves when the client has closed our input, or gone away. */
 export function serveStdio(server: McpServer, options: StdioOptions = {}): Promise<void> {
   const { input = process.stdin, maxLineLength = DEFAULT_MAX_LINE_LENGTH, graceMs = 1000 } = options;
+  const { maxBufferedBytes = 64 * 1024 * 1024 } = options;
   const output = options.output ?? takeStdout();
   return new Promise((resolve) => {
-    const channel = new StdioChannel(input, output, maxLineLength, resolve);
+    const channel = new StdioChannel(input, output, { maxLineLength, maxBufferedBytes }, resolve);
     const serving = serveChannel(server, channel, options);
     channel.onInputEnd = async () => {
       const grace = new AbortController();
@@ -50,10 +53,15 @@ function takeStdout(): Writable {
   });
 }
 
+interface StdioLimits {
+  maxLineLength: number;
+  maxBufferedBytes: number;
+}
+
 class StdioChannel implements Channel {
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #maxLineLength: number;
+  readonly #limits: StdioLimits;
   readonly #onEnd: () => void;
   /** What to do when the client sends nothing more; it may still wait for answers. */
   onInputEnd: () => void = () => {};
@@ -61,10 +69,10 @@ class StdioChannel implements Channel {
   #outgoing = "";
   #closed = false;
 
-  constructor(input: Readable, output: Writable, maxLineLength: number, onEnd: () => void) {
+  constructor(input: Readable, output: Writable, limits: StdioLimits, onEnd: () => void) {
     this.#input = input;
     this.#output = output;
-    this.#maxLineLength = maxLineLength;
+    this.#limits = limits;
     this.#onEnd = onEnd;
   }
 
@@ -89,7 +97,7 @@ class StdioChannel implements Channel {
           }),
         );
       },
-      this.#maxLineLength,
+      this.#limits.maxLineLength,
     );
     this.#input.setEncoding("utf8");
     this.#input.on("data", (text: string) => {
@@ -100,10 +108,14 @@ class StdioChannel implements Channel {
         this.#output.once("drain", () => this.#input.resume());
       }
     });
+    let ended = false;
     this.#input.once("end", () => {
+      ended = true;
       lines.end();
       this.onInputEnd();
     });
+    // Destroyed without an end, nobody is there any more.
+    this.#input.once("close", () => ended || this.#end());
     this.#input.once("error", (cause) => this.#end(cause));
     this.#output.once("error", (cause) => this.#end(cause));
   }
@@ -117,7 +129,8 @@ class StdioChannel implements Channel {
     if (this.#closed || this.#outgoing === "") return;
     const text = this.#outgoing;
     this.#outgoing = "";
-    this.#output.write(text);
+    if (this.#output.writableLength <= this.#limits.maxBufferedBytes) this.#output.write(text);
+    else this.#end(new Error("The client does not read what it is sent"));
   }
 
   #end(cause?: Error): void {

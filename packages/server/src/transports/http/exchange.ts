@@ -2,7 +2,7 @@
 
 /** The client's end of a stream of events. */
 export interface StreamSink {
-  /** Writes text; gives the bytes that wait for the reader. */
+  /** Writes text; gives the bytes that the reader had not taken before it. */
   write(text: string): number;
   /** Ends the response. */
   end(): void;

@@ -39,6 +39,8 @@ export interface LegacyOptions extends LiveLimits {
   maxEvents: number;
 }
 
+const NO_SESSIONS = "this server keeps no sessions";
+
 type Told = NotificationMessage | ResultMessage | ErrorMessage;
 
 export class LegacyEndpoint {
@@ -118,8 +120,7 @@ export class LegacyEndpoint {
 
   /** Opens the stream of what a session is told unasked, or goes on with one that was lost. */
   async listen(http: HttpExchange): Promise<void> {
-    if (this.#store === undefined)
-      return refuseMethod(http, "this server keeps no sessions, so it has no stream");
+    if (this.#store === undefined) return refuseMethod(http, NO_SESSIONS, "POST, OPTIONS");
     if (!accepts(http.header("accept"), "text/event-stream")) {
       return refuse(http, 406, "Not acceptable: Accept must list text/event-stream");
     }
@@ -140,7 +141,7 @@ export class LegacyEndpoint {
 
   /** Ends a session. */
   async delete(http: HttpExchange): Promise<void> {
-    if (this.#store === undefined) return refuseMethod(http, "this server keeps no sessions");
+    if (this.#store === undefined) return refuseMethod(http, NO_SESSIONS, "POST, OPTIONS");
     const session = await this.#find(http);
     if (session?.id === undefined) return;
     await this.#store.delete(session.id);

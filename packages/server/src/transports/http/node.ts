@@ -84,8 +84,9 @@ export class NodeExchange implements HttpExchange {
   write(text: string): number {
     const response = this.#response;
     if (response.destroyed || response.writableEnded) return 0;
+    const waiting = response.writableLength;
     response.write(text);
-    return response.writableLength;
+    return waiting;
   }
 
   end(): void {

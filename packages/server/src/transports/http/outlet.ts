@@ -21,8 +21,7 @@ export class Outlet {
   /** Sends the answer. */
   finish(text: string): void {
     if (this.#stream === undefined) return this.#http.respond(200, JSON_TYPE, text);
-    this.#stream.send(text);
-    this.#stream.end();
+    this.#stream.finish(text);
   }
 
   /** Ends without an answer, because the request was cancelled: a stream may do that, JSON may not. */

@@ -38,8 +38,8 @@ export function refuse(http: HttpExchange, status: number, message: string, id?:
 }
 
 /** A verb that the endpoint does not take. */
-export function refuseMethod(http: HttpExchange, why: string): void {
-  http.setHeader("allow", METHODS);
+export function refuseMethod(http: HttpExchange, why: string, allowed = METHODS): void {
+  http.setHeader("allow", allowed);
   refuse(http, 405, `Method not allowed: ${http.method}; ${why}`);
 }
 

@@ -35,7 +35,10 @@ export function storedSessions(store: SessionStore, all: LiveSessions): FindSess
     }
     const looked = store.get(id);
     const record = looked instanceof Promise ? await looked : looked;
-    if (record !== undefined) return new StoredSession(id, record, store, all);
+    if (record !== undefined) {
+      all.refresh(id, record);
+      return new StoredSession(id, record, store, all);
+    }
     all.drop(id, "the session ended");
     refuse(http, 404, "Session not found: it has ended; initialize again", requestId);
     return undefined;
@@ -73,7 +76,7 @@ class StoredSession implements HttpSession {
     const changed = { ...this.record, ...change };
     const kept = this.#store.update(this.id, changed);
     this.record = changed;
-    if (this.going !== undefined) this.going.record = changed;
+    this.#all.refresh(this.id, changed);
     return kept;
   }
 }

@@ -72,8 +72,9 @@ export class WebExchange implements HttpExchange {
 
   write(text: string): number {
     if (this.#over || this.#stream === undefined) return 0;
+    const waiting = -(this.#stream.desiredSize ?? 0);
     this.#stream.enqueue(this.#encoder.encode(text));
-    return -(this.#stream.desiredSize ?? 0);
+    return waiting;
   }
 
   end(): void {
