@@ -36,6 +36,10 @@ import { createStateSealer, type StateSealer } from "./modern/state.ts";
 import { Tasks, type TasksOptions } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
 
+/** Labels, a slash, and what is named (basic/index § _meta; basic/versioning § Extension Negotiation). */
+const LABEL = "[a-z](?:[a-z\\d-]*[a-z\\d])?";
+const EXTENSION_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*/(?:[a-z\\d](?:[\\w.-]*[a-z\\d])?)?$`, "i");
+
 export interface McpServerOptions {
   /** How to use the server, for a model to read. */
   instructions?: string;
@@ -117,6 +121,10 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;
+    for (const name of Object.keys(extensions ?? {})) {
+      if (!EXTENSION_NAME.test(name))
+        throw new Error(`Extension "${name}": a name has a prefix, such as "com.example/${name}"`);
+    }
     this.#declared = { ...(extensions && { extensions }), ...(experimental && { experimental }) };
     this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
     this.tasks = new Tasks(options.tasks ?? {}, this.#onError);
