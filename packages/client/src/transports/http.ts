@@ -32,6 +32,9 @@ interface Sent {
   renewed: boolean;
 }
 
+/** Milliseconds that connecting waits for the stream of what a server tells unasked. */
+const STANDALONE_PATIENCE = 1_000;
+
 /** Requests as POSTs over a pool of connections to one origin. */
 export class HttpTransport implements Transport {
   readonly serverName: string;
@@ -115,16 +118,22 @@ export class HttpTransport implements Transport {
   }
 
   /**
-   * Opens the stream of what a legacy server tells unasked; not every server has one. Resolves when that is asked
-   * for, so that what is told from then on is not missed.
+   * Opens the stream of what a legacy server tells unasked; not every server has one. Resolves when the server has
+   * answered, so that what it tells from then on is not missed; one that takes its time is not waited for.
    */
   openStandalone(): Promise<void> {
-    return new Promise((resolve) => this.#openStandalone(resolve));
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, STANDALONE_PATIENCE);
+      this.#openStandalone(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
-  #openStandalone(onAsked: () => void): void {
+  #openStandalone(onAnswer: () => void): void {
     this.#standalone?.close();
-    if (this.#revision === "2024-11-05") return onAsked();
+    if (this.#revision === "2024-11-05") return onAnswer();
     const session = this.#session;
     const position = new StreamPosition();
     let opened = false;
@@ -138,18 +147,19 @@ export class HttpTransport implements Transport {
         get: (lastEventId, listener) =>
           this.#get(lastEventId, {
             ...listener,
-            onStart: onAsked,
             onHeaders: () => {
+              onAnswer();
               if (opened) this.#receiver.onGap?.();
               opened = true;
             },
             onError: (error) => {
-              onAsked();
+              onAnswer();
               listener.onError(error);
             },
           }),
         onText: (text) => this.#hear(text),
         onRefusal: (status, headers) => {
+          onAnswer();
           if (this.#endpoint.follow(status, headers)) return "again";
           if (status >= 500) return "again";
           if (position.lastEventId !== undefined && status === 400) {

@@ -8,8 +8,6 @@ import { ConnectionError } from "../errors.ts";
 
 /** Who is told what comes back. One of the last three is called last, unless the reply was finished or aborted. */
 export interface ReplyListener {
-  /** The request is on its way. */
-  onStart?(): void;
   onHeaders?(headers: IncomingHttpHeaders): void;
   /** A whole text: a JSON body, or the data of an event; empty for an event that is there for its id alone. */
   onText(text: string, event?: EventSourceMessage): void;
@@ -68,7 +66,6 @@ export class Reply implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#over) this.abort();
-    else this.#listener.onStart?.();
   }
 
   onResponseStart(
