@@ -117,8 +117,9 @@ export class ConnectedClient implements Client {
     this.#requests = new Requests(conversation, agreement.revision);
     conversation.onChange = (change) => {
       this.#requests.invalidate(change);
-      if (change !== undefined) this.#legacy?.hear(change);
+      this.#legacy?.hear(change);
     };
+    conversation.onMissed = () => void this.#catchUp();
   }
 
   async listTools(options?: RequestOptions): Promise<Tool[]> {
@@ -219,7 +220,14 @@ export class ConnectedClient implements Client {
   }
 
   listen(filter: ChangeFilter, onChange: (change: Change) => void): Promise<Subscription> {
-    return this.#legacy?.listen(filter, onChange) ?? listenModern(this.#conversation, filter, onChange);
+    if (this.#legacy !== undefined) return this.#legacy.listen(filter, onChange);
+    const missed = (honored: ChangeFilter) => this.#requests.missed(honored);
+    return listenModern(this.#conversation, filter, onChange, missed);
+  }
+
+  /** What was not heard for a while is found out. */
+  async #catchUp(): Promise<void> {
+    for (const change of await this.#requests.missed(this.#legacy?.honored ?? {})) this.#legacy?.hear(change);
   }
 
   /** A legacy server has forgotten us: what it kept for us is set up again, each in its own time. */

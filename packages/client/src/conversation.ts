@@ -55,8 +55,10 @@ export class Conversation implements Receiver {
   logLevel: LoggingLevel | undefined;
   /** Who the server says it is, once it has. */
   serverInfo: Implementation | undefined;
-  /** Is told each change that the server tells of; and, without one, that some may have been missed. */
-  onChange: ((change: Change | undefined) => void) | undefined;
+  /** Is told each change that the server tells of. */
+  onChange: ((change: Change) => void) | undefined;
+  /** Is told that changes may have been missed. */
+  onMissed: (() => void) | undefined;
   #era: Era | undefined;
   #revision: Revision = LATEST_LEGACY;
   readonly #inbound: Inbound;
@@ -194,7 +196,7 @@ export class Conversation implements Receiver {
   }
 
   onGap(): void {
-    this.onChange?.(undefined);
+    this.onMissed?.();
   }
 
   onFailure(requestId: number, error: Error): void {

@@ -99,7 +99,11 @@ async function discover(conversation: Conversation, revision: Revision, isRetry 
   };
 }
 
-/** A modern server refused the probe: it speaks another revision, or wants what we do not have. */
+/**
+ * A modern server refused the probe: it speaks another revision, or wants what we do not have.
+ *
+ * @param tried a revision that need not be tried again
+ */
 function otherRevision(
   conversation: Conversation,
   error: ProtocolError,

@@ -14,15 +14,17 @@ import { ResultCache } from "./cache.ts";
 import type { Conversation, Question } from "./conversation.ts";
 import { InvalidResponseError } from "./errors.ts";
 import type { RequestOptions } from "./options.ts";
-import { arrayOf, type ItemCheck, isTool } from "./results.ts";
+import { arrayOf, type ItemCheck, isPrompt, isResource, isTool } from "./results.ts";
 import { asksForInput, completeRounds } from "./rounds.ts";
-import type { Change } from "./subscriptions/changes.ts";
+import type { Change, ChangeFilter } from "./subscriptions/changes.ts";
 import { ToolBook } from "./tool-book.ts";
 
 export class Requests {
   readonly tools: ToolBook;
   readonly #conversation: Conversation;
   readonly #cache: ResultCache;
+  /** The lists that the application has, to see whether they have changed when nobody was told. */
+  readonly #given = new Map<string, JsonObject[]>();
 
   constructor(conversation: Conversation, revision: Revision) {
     const { settings, transport } = conversation;
@@ -36,8 +38,8 @@ export class Requests {
     this.#cache = new ResultCache(modern ? settings.maxCacheBytes : 0);
   }
 
-  /** Something has changed in the server; without a change, anything may have. */
-  invalidate(change: Change | undefined): void {
+  /** Something has changed in the server. */
+  invalidate(change: Change): void {
     this.#cache.invalidate(change);
   }
 
@@ -85,13 +87,43 @@ export class Requests {
    * by now: then all pages are fetched anew (server/utilities/caching § Interaction with Pagination).
    */
   async list(method: string, key: string, check: ItemCheck, options?: RequestOptions): Promise<JsonObject[]> {
-    try {
-      return await this.#pages(method, key, check, options);
-    } catch (error) {
+    const all = await this.#pages(method, key, check, options).catch((error: unknown) => {
       const isVoid = error instanceof ProtocolError && error.code === ErrorCode.InvalidParams;
       if (!isVoid || options?.refresh === true || this.#cache.isEmpty) throw error;
       return this.#pages(method, key, check, { ...options, refresh: true });
-    }
+    });
+    this.#given.set(method, [...all]);
+    return all;
+  }
+
+  /**
+   * What has changed of this while nobody listened, as far as it matters: a list that the application has is looked
+   * at; a resource may have changed.
+   */
+  async missed(filter: ChangeFilter): Promise<Change[]> {
+    this.#cache.invalidate(undefined);
+    const lists = [
+      filter.toolsListChanged && this.#isOther("tools", "tools/list", "tools", isTool),
+      filter.promptsListChanged && this.#isOther("prompts", "prompts/list", "prompts", isPrompt),
+      filter.resourcesListChanged && this.#isOther("resources", "resources/list", "resources", isResource),
+    ];
+    const changed = (await Promise.all(lists)).filter((change) => change !== undefined && change !== false);
+    return [
+      ...changed,
+      ...(filter.resourceSubscriptions ?? []).map((uri) => ({ kind: "resource" as const, uri })),
+    ];
+  }
+
+  async #isOther(
+    kind: "tools" | "prompts" | "resources",
+    method: string,
+    key: string,
+    check: ItemCheck,
+  ): Promise<Change | undefined> {
+    const given = this.#given.get(method);
+    if (given === undefined) return undefined;
+    const now = await this.#pages(method, key, check).catch(() => undefined);
+    return JSON.stringify(now) === JSON.stringify(given) ? undefined : { kind };
   }
 
   async #pages(

@@ -116,6 +116,37 @@ describe("a modern server", () => {
     await listening.close();
   });
 
+  test("that changed while nobody was told has it found out, where the application has the list", async () => {
+    const { url, hits } = await serving((hit) => {
+      if (discovered(hit)) return;
+      const { method } = hit.message;
+      if (method === "tools/list") {
+        const name = listens(hits).length > 1 ? "new" : "old";
+        return result(hit, { tools: [{ name, inputSchema: {} }], ttlMs: 60_000 });
+      }
+      if (method === "prompts/list") return result(hit, { prompts: [] });
+      const listening = subscription(hit);
+      listening.acknowledge({
+        toolsListChanged: true,
+        promptsListChanged: true,
+        resourcesListChanged: true,
+        resourceSubscriptions: ["a:b"],
+      });
+      if (listens(hits).length === 1) listening.end();
+    });
+    const client = await connected(url);
+    await client.listTools();
+    await client.listPrompts();
+    const changes: Change[] = [];
+    const lists = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true };
+    await client.listen({ ...lists, resourceSubscriptions: ["a:b"] }, (change) => changes.push(change));
+    await vi.waitFor(
+      () => expect(changes).toEqual([{ kind: "tools" }, { kind: "resource", uri: "a:b" }]),
+      5_000,
+    );
+    expect((await client.listTools())[0]?.name).toBe("new");
+  });
+
   test("that honors nothing is left alone", async () => {
     let closed: Promise<unknown> | undefined;
     const { url } = await serving((hit) => {

@@ -41,6 +41,19 @@ export class LegacySubscriptions {
     return { honored, close };
   }
 
+  /** All that somebody listens to. */
+  get honored(): ChangeFilter {
+    const filters = [...this.#listeners].map(({ honored }) => honored);
+    const any = (list: "toolsListChanged" | "promptsListChanged" | "resourcesListChanged") =>
+      filters.some((filter) => filter[list] === true);
+    return {
+      toolsListChanged: any("toolsListChanged"),
+      promptsListChanged: any("promptsListChanged"),
+      resourcesListChanged: any("resourcesListChanged"),
+      resourceSubscriptions: [...this.#watched.keys()],
+    };
+  }
+
   hear(change: Change): void {
     for (const { honored, onChange } of this.#listeners) if (wants(honored, change)) tell(onChange, change);
   }

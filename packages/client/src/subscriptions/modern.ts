@@ -16,18 +16,24 @@ export function listenModern(
   conversation: Conversation,
   filter: ChangeFilter,
   onChange: (change: Change) => void,
+  missed: Missed,
 ): Promise<Subscription> {
   return new Promise((resolve, reject) => {
-    const subscription = new ModernSubscription(conversation, filter, onChange, () => resolve(subscription));
+    const onOpen = () => resolve(subscription);
+    const subscription = new ModernSubscription(conversation, filter, onChange, missed, onOpen);
     subscription.run().catch(reject);
   });
 }
+
+/** What has changed while the subscription was not open. */
+type Missed = (honored: ChangeFilter) => Promise<Change[]>;
 
 class ModernSubscription implements Subscription {
   honored: ChangeFilter = {};
   readonly #conversation: Conversation;
   readonly #filter: ChangeFilter;
   readonly #onChange: (change: Change) => void;
+  readonly #missed: Missed;
   readonly #onOpen: () => void;
   readonly #closing = new AbortController();
   #opened = false;
@@ -38,11 +44,13 @@ class ModernSubscription implements Subscription {
     conversation: Conversation,
     filter: ChangeFilter,
     onChange: (change: Change) => void,
+    missed: Missed,
     onOpen: () => void,
   ) {
     this.#conversation = conversation;
     this.#filter = filter;
     this.#onChange = onChange;
+    this.#missed = missed;
     this.#onOpen = onOpen;
   }
 
@@ -112,11 +120,17 @@ class ModernSubscription implements Subscription {
     const { resourceSubscriptions: uris, ...lists } = honored;
     const offered = { ...lists, ...(Array.isArray(uris) && { resourceSubscriptions: uris }) } as ChangeFilter;
     this.honored = common(this.#filter, offered);
-    if (this.#opened) this.#conversation.onGap();
+    if (this.#opened) void this.#catchUp();
     this.#opened = true;
     this.#onOpen();
     // Nothing will ever be told: there is nothing to keep open.
     if (Object.keys(this.honored).length === 0) void this.close();
+  }
+
+  async #catchUp(): Promise<void> {
+    for (const change of await this.#missed(this.honored)) {
+      if (!this.#closing.signal.aborted) tell(this.#onChange, change);
+    }
   }
 
   #hear(method: string, params: JsonObject): void {

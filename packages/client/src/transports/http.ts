@@ -18,6 +18,7 @@ import { POST_HEADERS, STREAM_HEADERS } from "./http-headers.ts";
 import { eachMessage } from "./incoming.ts";
 import { LegacyStream } from "./legacy-stream.ts";
 import type { Reply, ReplyListener } from "./reply.ts";
+import { openStandalone, type Standalone } from "./standalone.ts";
 import { StreamPosition } from "./stream-position.ts";
 import type { Receiver, RequestHead, Transport } from "./transport.ts";
 
@@ -31,9 +32,6 @@ interface Sent {
   /** A lost session was replaced for it once; it is not done twice. */
   renewed: boolean;
 }
-
-/** Milliseconds that connecting waits for the stream of what a server tells unasked. */
-const STANDALONE_PATIENCE = 1_000;
 
 /** Requests as POSTs over a pool of connections to one origin. */
 export class HttpTransport implements Transport {
@@ -53,7 +51,7 @@ export class HttpTransport implements Transport {
   #session: string | undefined;
   #renewal: Promise<void> | undefined;
   /** What the server tells us unasked; a modern one tells nothing so. */
-  #standalone: LegacyStream | undefined;
+  #standalone: Standalone | undefined;
 
   constructor(target: HttpTarget, settings: Settings) {
     this.#settings = settings;
@@ -117,66 +115,21 @@ export class HttpTransport implements Transport {
     return "";
   }
 
-  /**
-   * Opens the stream of what a legacy server tells unasked; not every server has one. Resolves when the server has
-   * answered, so that what it tells from then on is not missed; one that takes its time is not waited for.
-   */
-  openStandalone(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, STANDALONE_PATIENCE);
-      this.#openStandalone(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
-
-  #openStandalone(onAnswer: () => void): void {
+  /** Hears what a legacy server tells unasked, from now on. */
+  async openStandalone(): Promise<void> {
     this.#standalone?.close();
-    if (this.#revision === "2024-11-05") return onAnswer();
+    if (this.#revision === "2024-11-05") return;
     const session = this.#session;
-    const position = new StreamPosition();
-    let opened = false;
-    const stop = (why: string) => {
-      this.#standalone = undefined;
-      const what = `${this.serverName}: ${why}; what it tells unasked is not heard any more`;
-      tell(this.#settings.onWarning, new ConnectionError("closed", what));
-    };
-    this.#standalone = new LegacyStream(
-      {
-        get: (lastEventId, listener) =>
-          this.#get(lastEventId, {
-            ...listener,
-            onHeaders: () => {
-              onAnswer();
-              if (opened) this.#receiver.onGap?.();
-              opened = true;
-            },
-            onError: (error) => {
-              onAnswer();
-              listener.onError(error);
-            },
-          }),
-        onText: (text) => this.#hear(text),
-        onRefusal: (status, headers) => {
-          onAnswer();
-          if (this.#endpoint.follow(status, headers)) return "again";
-          if (status >= 500) return "again";
-          if (position.lastEventId !== undefined && status === 400) {
-            position.forget();
-            return "again";
-          }
-          this.#standalone = undefined;
-          if (status === 404 && session !== undefined && opened) this.#replace(session);
-          // Most often 405: it has none, and need not have one.
-          else if (opened) stop(`it answered ${status} to who came back to its stream`);
-          return "over";
-        },
-        onBarren: () => stop("its stream ends before it tells anything"),
-      },
-      position,
-    );
-    this.#standalone.open();
+    this.#standalone = openStandalone({
+      serverName: this.serverName,
+      get: (lastEventId, listener) => this.#get(lastEventId, listener),
+      onText: (text) => this.#hear(text),
+      onGap: () => this.#receiver.onGap(),
+      onSessionLost: () => this.#replace(session),
+      onLost: (why) => tell(this.#settings.onWarning, why),
+      follow: (status, headers) => this.#endpoint.follow(status, headers),
+    });
+    await this.#standalone.ready;
   }
 
   async close(): Promise<void> {
@@ -245,7 +198,7 @@ export class HttpTransport implements Transport {
         onRefusal: (status) => {
           if (status >= 500) return "again";
           lost(`answered ${status} to who came back for it`);
-          if (status === 404 && session !== undefined) this.#replace(session);
+          if (status === 404) this.#replace(session);
           return "over";
         },
         onBarren: () => lost("has nothing to add to it"),
@@ -322,8 +275,14 @@ export class HttpTransport implements Transport {
     this.#afterRenewal(sent);
   }
 
-  #replace(lost: string): void {
-    if (this.#session !== lost || this.#renewal !== undefined || this.renewSession === undefined) return;
+  #replace(lost: string | undefined): void {
+    if (
+      lost === undefined ||
+      this.#session !== lost ||
+      this.#renewal !== undefined ||
+      this.renewSession === undefined
+    )
+      return;
     this.#renewal = this.renewSession().finally(() => {
       this.#renewal = undefined;
     });

@@ -24,7 +24,7 @@ export interface Receiver {
   /** A request can get no answer any more. */
   onFailure(requestId: number, error: Error): void;
   /** What the server tells unasked was not heard for a while. */
-  onGap?(): void;
+  onGap(): void;
   /** The connection has ended; called once, last. */
   onClose(cause?: Error): void;
 }
