@@ -52,6 +52,8 @@ const server = new McpServer(
     { type: "resource_link", uri: "test://a", name: "a" },
     { type: "audio", data: "aGk=", mimeType: "audio/wav" },
   ])
+  .tool("broken-block", {}, () => [{ type: "image", data: "aGk=" }] as never)
+  .tool("broken-result", {}, () => ({ content: [{ type: "audio", data: "aGk=" }] }) as never)
   .tool("refuses", {}, () => {
     throw new Error("The tea is out");
   })
@@ -136,7 +138,7 @@ describe.each(WIRES)("%s", (_name, open) => {
     } while (cursor !== undefined);
     expect(pages).toBe(3);
     expect(names.slice(0, 4)).toEqual(["echo", "add", "list", "lies"]);
-    expect(names).toHaveLength(13);
+    expect(names).toHaveLength(15);
   });
 
   test("refuses a cursor that it did not give", async () => {
@@ -186,6 +188,13 @@ describe.each(WIRES)("%s", (_name, open) => {
     expect(result.isError).toBe(true);
     expect(result.content[0].text).not.toContain("three");
     expect(reported[0]?.[1]).toContain("sum");
+  });
+
+  test("keeps content that lacks what its type needs from the client", async () => {
+    for (const name of ["broken-block", "broken-result"]) {
+      expect((await call(name)).result).toMatchObject({ isError: true });
+      expect(reported.at(-1)).toEqual([name, expect.stringContaining("mimeType")]);
+    }
   });
 
   test("passes content blocks through, as far as the revision has them", async () => {

@@ -1,6 +1,6 @@
 /** 2026-07-28: each result says its type and its server, each list how long it may be kept. */
 
-import { toErrorObject } from "../errors.ts";
+import { ErrorCode, toErrorObject } from "../errors.ts";
 import type { Wire } from "./wire.ts";
 
 export const wire20260728: Wire = {
@@ -35,8 +35,27 @@ export const wire20260728: Wire = {
   capabilities: (capabilities) => capabilities,
   notificationParams: (_method, params) => params,
   inputRequest: (request) => request,
-  error: toErrorObject,
+  error(thrown) {
+    const error = toErrorObject(thrown);
+    const code = codeToday(error.code);
+    return code === error.code ? error : { ...error, code };
+  },
 };
+
+/** Codes of earlier revisions, and what stands for them now (basic/index § Error Codes). */
+const RETIRED = new Map<number, number>([
+  [ErrorCode.ResourceNotFound, ErrorCode.InvalidParams],
+  [-32042, ErrorCode.InternalError],
+]);
+const DEFINED: readonly number[] = Object.values(ErrorCode);
+
+/** A code that only the specification may define, and did not, is an error of ours. */
+function codeToday(code: number): number {
+  const today = RETIRED.get(code);
+  if (today !== undefined) return today;
+  const reserved = code <= -32020 && code >= -32099;
+  return reserved && !DEFINED.includes(code) ? ErrorCode.InternalError : code;
+}
 
 /** An object's text with more members at its end: an answer is not written twice to say what kind it is. */
 function withMembers(text: string, members: string): string {

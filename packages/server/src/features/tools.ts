@@ -192,12 +192,23 @@ function toResult(
     return structured(given.structuredContent, tool, report, given);
   }
   if (tool.output !== undefined) return structured(given, tool, report);
+  if (isObject(given) && Array.isArray(given.content)) return malformed(tool, report);
+  if (Array.isArray(given) && given.length > 0 && given.some(isObject) && !given.every(isBlock)) {
+    return malformed(tool, report);
+  }
   if (typeof given === "string") return { content: [{ type: "text", text: given }] };
   if (given === undefined || given === null) return { content: [] };
   if (Array.isArray(given) && given.every(isBlock)) return { content: given };
   if (isBlock(given)) return { content: [given] };
   const content: ContentBlock[] = [{ type: "text", text: JSON.stringify(given) }];
   return isObject(given) ? { content, structuredContent: given } : { content };
+}
+
+/** What the handler gave looks like content, and is none that may be sent. */
+function malformed({ definition: { name } }: ToolEntry, report: ReportError): CallToolResult {
+  const what = 'a block of content lacks what its type needs, such as "mimeType" beside an image\'s "data"';
+  report(new Error(`what it gave is not valid: ${what}`), name);
+  return failure(`${name} failed: it gave a result that is not valid`);
 }
 
 /** A result whose structured content is known to fit the tool's output schema. */
@@ -232,7 +243,7 @@ function isBlock(value: unknown): value is ContentBlock {
       return typeof value.text === "string";
     case "image":
     case "audio":
-      return typeof value.data === "string";
+      return typeof value.data === "string" && typeof value.mimeType === "string";
     case "resource":
       return isObject(value.resource);
     case "resource_link":
