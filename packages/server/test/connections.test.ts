@@ -1,9 +1,11 @@
 /** Connections that are slow, many or left open, and how a server of HTTP closes. */
 
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { META } from "@patchbay/core";
 import { afterEach, describe, expect, test } from "vitest";
+import { NodeExchange } from "../src/transports/http/node.ts";
 import { type HttpOptions, type HttpServing, serveHttp } from "../src/transports/http.ts";
 import { Events, gist, HEADERS, openSession, scripted } from "./streamable.ts";
 import { type Json, MODERN_META } from "./wire.ts";
@@ -162,6 +164,24 @@ describe("slow clients", () => {
     await script("a").tell(1_000_000);
     await script("a").tell("end");
   });
+});
+
+test("who has gone is heard to have gone, even when asked for it later", async () => {
+  const http = createServer().listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const socket = await halfOpen(
+    (http.address() as AddressInfo).port,
+    "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n",
+  );
+  const [request, response] = (await once(http, "request")) as [IncomingMessage, ServerResponse];
+  socket.destroy();
+  await once(response, "close");
+  const exchange = new NodeExchange(request, response);
+  await new Promise<void>((resolve) => exchange.onOver(resolve));
+  exchange.openStream();
+  expect(exchange.write("x")).toBe(0);
+  exchange.end();
+  await new Promise((resolve) => http.close(resolve));
 });
 
 describe("a server that closes", () => {

@@ -507,6 +507,21 @@ describe("bounds", () => {
     await until(() => endpoint.live === 0);
   });
 
+  test("nothing is left of a client that had gone before there was anything to tell it", async () => {
+    const { url, script, endpoint } = await start({ maxEvents: 0 });
+    const client = await openSession(url);
+    const away = new AbortController();
+    const gone = client.call(1, "works", { name: "a" }, away.signal);
+    await script("a").tell("ready");
+    away.abort();
+    await gone.catch(() => {});
+    // The server hears of it before it hears of this.
+    for (let count = 0; count < 3; count++) await client.post({ jsonrpc: "2.0", id: 2, method: "ping" });
+    await script("a").tell(1);
+    await script("a").tell("end");
+    await until(() => endpoint.live === 0);
+  });
+
   test("finished streams are forgotten, the oldest first", () => {
     let idle = 0;
     const limits = { maxInFlight: 1, answerTimeout: undefined };
@@ -554,14 +569,18 @@ describe("without sessions", () => {
     expect(endpoint.live).toBe(0);
   });
 
-  test("who goes away has cancelled: nobody could come back for the answer", async () => {
+  test("who goes away has cancelled, as nobody could come back for the answer: its own call alone", async () => {
     const { url, script } = await start({ sessions: "stateless" });
     const client = await openSession(url);
     const away = new AbortController();
-    void script("a").tell(1);
-    await new Events(await client.call(1, "works", { name: "a" }, away.signal)).next();
+    for (const name of ["leaves", "stays"]) void script(name).tell(1);
+    await new Events(await client.call(1, "works", { name: "leaves" }, away.signal)).next();
+    const stays = new Events(await client.call(1, "works", { name: "stays" }));
+    await stays.next();
     away.abort();
-    await script("a").cancelled;
+    await script("leaves").cancelled;
+    await script("stays").tell("end");
+    expect((await stays.rest()).map(gist)).toEqual(["answer 1: stays done"]);
   });
 
   test("a client cannot be asked", async () => {
