@@ -23,6 +23,8 @@ export type Json = Record<string, any>;
 export interface Wire {
   era: Era;
   revision: Revision;
+  /** What the server said to `initialize`; nothing in the modern era. */
+  initialized: Json | undefined;
   /** Sends a request; resolves with the whole response message. */
   request(method: string, params?: Json, id?: string | number): Promise<Json>;
   notify(method: string, params?: Json): Promise<void>;
@@ -218,6 +220,7 @@ async function overChannel(channel: Channel, revision: Revision): Promise<Wire> 
   const wire: Wire = {
     era,
     revision,
+    initialized: undefined,
     rounds: 0,
     onAsked: () => ({}),
     converse: (method, params = {}) => converse(wire, method, params),
@@ -241,7 +244,7 @@ async function overChannel(channel: Channel, revision: Revision): Promise<Wire> 
     close: () => channel.close(),
   };
   if (era === "legacy") {
-    await wire.request("initialize", { ...INITIALIZE, protocolVersion: revision });
+    wire.initialized = await wire.request("initialize", { ...INITIALIZE, protocolVersion: revision });
     await wire.notify("notifications/initialized");
   }
   return wire;
@@ -308,6 +311,7 @@ async function overHttp(end: HttpEnd, revision: Revision): Promise<Wire> {
   const wire: Wire = {
     era,
     revision,
+    initialized: undefined,
     rounds: 0,
     onAsked: () => ({}),
     converse: (method, params = {}) => converse(wire, method, params),
@@ -332,7 +336,7 @@ async function overHttp(end: HttpEnd, revision: Revision): Promise<Wire> {
     close: () => end.close(),
   };
   if (era === "legacy") {
-    await wire.request("initialize", { ...INITIALIZE, protocolVersion: revision });
+    wire.initialized = await wire.request("initialize", { ...INITIALIZE, protocolVersion: revision });
     await wire.notify("notifications/initialized");
   }
   return wire;

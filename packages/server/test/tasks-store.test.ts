@@ -1,0 +1,159 @@
+/** Where tasks live: each as long as it may, no more than may, and nothing held of those that are gone. */
+
+import { LATEST_LEGACY, wireOf } from "@patchbay/core";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { McpServer, memoryTasks, type TaskRecord } from "../src/index.ts";
+import { Tasks, taskOptions } from "../src/tasks/tasks.ts";
+
+const CALLER = {
+  wire: wireOf(LATEST_LEGACY),
+  client: { info: undefined, capabilities: { elicitation: {} } },
+  logLevel: undefined,
+};
+const HEARS_NOTHING = { notify() {}, changed() {} };
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function task(id: string, change: Partial<TaskRecord> = {}): TaskRecord {
+  const now = Date.now();
+  return {
+    id,
+    owner: "me",
+    status: "working",
+    createdAt: now,
+    lastUpdatedAt: now,
+    ttl: 1000,
+    pollInterval: 1,
+    inputs: {},
+    ...change,
+  };
+}
+
+describe("in memory", () => {
+  test("a task is kept for its time, not longer, and who watches it is told", async () => {
+    vi.useFakeTimers();
+    const store = memoryTasks({ sweepEvery: 10_000 });
+    const told: unknown[] = [];
+    store.watch("a", (record) => told.push(record));
+    await store.create(task("a"));
+    vi.advanceTimersByTime(999);
+    expect(await store.get("a")).toMatchObject({ id: "a" });
+    vi.advanceTimersByTime(1);
+    expect(await store.get("a")).toBeUndefined();
+    expect(await store.update("a", (record) => record)).toBeUndefined();
+    expect(await store.list("me", undefined, 10)).toEqual([]);
+    expect(told).toEqual([undefined]);
+  });
+
+  test("what nobody asks for is forgotten too, and then no timer runs", async () => {
+    vi.useFakeTimers();
+    const store = memoryTasks({ sweepEvery: 10_000 });
+    const gone = vi.fn();
+    store.watch("a", gone);
+    await store.create(task("a"));
+    await store.create(task("b", { ttl: 25_000 }));
+    vi.advanceTimersByTime(10_000);
+    expect(gone.mock.calls).toEqual([[undefined]]);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(20_000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("no more than may be: those whose time is over make room", async () => {
+    vi.useFakeTimers();
+    const store = memoryTasks({ maxTasks: 3, maxTasksPerOwner: 2 });
+    await store.create(task("a"));
+    await store.create(task("b"));
+    await expect(store.create(task("c"))).rejects.toMatchObject({
+      data: { limit: "maxTasksPerOwner", value: 2 },
+    });
+    // Nobody knows whose these are: they are bounded together.
+    await store.create(task("d", { owner: "" }));
+    await expect(store.create(task("e", { owner: "" }))).rejects.toMatchObject({
+      code: -32600,
+      data: { limit: "maxTasks", value: 3 },
+    });
+    vi.advanceTimersByTime(1000);
+    await store.create(task("c"));
+    expect((await store.list("me", undefined, 10))?.map(({ id }) => id)).toEqual(["c"]);
+    expect(await store.list("me", "a", 10)).toBeUndefined();
+  });
+
+  test("a change that is none tells nobody", async () => {
+    const store = memoryTasks();
+    await store.create(task("a"));
+    const changed = vi.fn();
+    const end = store.watch("a", changed);
+    expect(await store.update("a", () => undefined)).toMatchObject({ status: "working" });
+    expect(changed).not.toHaveBeenCalled();
+    await store.update("a", (record) => ({ ...record, status: "failed" }));
+    expect(changed.mock.calls).toEqual([[expect.objectContaining({ status: "failed" })]]);
+    end();
+    await store.update("a", (record) => ({ ...record, statusMessage: "again" }));
+    expect(changed).toHaveBeenCalledTimes(1);
+  });
+});
+
+test("a handler is stopped when the time of its task is over", async () => {
+  vi.useFakeTimers();
+  const tasks = new Tasks({}, () => {});
+  const run = await tasks.make({
+    caller: CALLER,
+    owner: "me",
+    options: { ttl: 5000 },
+    hearing: HEARS_NOTHING,
+  });
+  const asked = run.dialogue.ask({
+    method: "elicitation/create",
+    params: { message: "?", requestedSchema: {} },
+  });
+  const refused = expect(asked).rejects.toThrow("ttl (5000 ms)");
+  vi.advanceTimersByTime(5000);
+  await refused;
+  expect(run.signal.aborted).toBe(true);
+  await expect(run.dialogue.ask({ method: "roots/list" })).rejects.toThrow("ttl");
+  await expect(tasks.get(run.record.id, "me")).rejects.toThrow("Task not found");
+});
+
+test("a server that ends stops its handlers", async () => {
+  const tasks = new Tasks({}, () => {});
+  const run = await tasks.make({ caller: CALLER, owner: "me", options: {}, hearing: HEARS_NOTHING });
+  tasks.end();
+  expect(run.signal.reason).toMatchObject({ message: "The server stopped" });
+});
+
+test("tasks keep no process alive", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const tasks = new Tasks({}, () => {});
+  await tasks.make({ caller: CALLER, owner: "me", options: {}, hearing: HEARS_NOTHING });
+  expect(timers()).toBe(before);
+  tasks.end();
+});
+
+test("what a store fails with is told to the operator, and the handler goes on", async () => {
+  const reported: unknown[] = [];
+  const store = memoryTasks();
+  const tasks = new Tasks(
+    { store: { ...store, update: () => Promise.reject(new Error("store is away")) } },
+    (error, where) => reported.push([(error as Error).message, where]),
+  );
+  const run = await tasks.make({ caller: CALLER, owner: "me", options: {}, hearing: HEARS_NOTHING });
+  run.status("working on it");
+  await vi.waitFor(() => expect(reported).toEqual([["store is away", "tasks"]]));
+  await expect(
+    run.dialogue.ask({ method: "elicitation/create", params: { message: "?", requestedSchema: {} } }),
+  ).rejects.toThrow("store is away");
+  tasks.end();
+});
+
+test("durations that are none are refused when the server is made", () => {
+  for (const value of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31]) {
+    expect(() => new McpServer({ name: "x", version: "1" }, { tasks: { ttl: value } })).toThrow("tasks.ttl");
+    expect(() => taskOptions({ pollInterval: value })).toThrow("task.pollInterval");
+    const server = new McpServer({ name: "x", version: "1" });
+    expect(() => server.tool("t", { task: { ttl: value } }, () => "")).toThrow('Tool "t": task.ttl');
+  }
+});
