@@ -15,6 +15,7 @@ import {
   missingCapability,
   ProtocolError,
   type Root,
+  samplingFault,
 } from "@patchbay/core";
 import { AnswerError, readable } from "./errors.ts";
 
@@ -141,6 +142,8 @@ export class Answers {
       throw invalid('"messages" must be a list of messages, each with a "role" and "content"');
     }
     if (typeof maxTokens !== "number") throw invalid('"maxTokens" must be a number');
+    const fault = samplingFault(messages);
+    if (fault !== undefined) throw invalid(fault);
     return async (context) => {
       const answer = (await onSample(params, context)) as unknown;
       if (!isMessage(answer) || typeof answer.model !== "string") {

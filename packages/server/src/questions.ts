@@ -14,6 +14,7 @@ import {
   prepareSchema,
   type Root,
   type Schema,
+  samplingFault,
 } from "@patchbay/core";
 import type { Dialogue } from "./exchange.ts";
 
@@ -64,6 +65,8 @@ export async function sample(
   params: CreateMessageParams,
   { key }: QuestionOptions = {},
 ): Promise<CreateMessageResult> {
+  const fault = samplingFault(params.messages);
+  if (fault !== undefined) throw new Error(`What is to be sampled is not in order: ${fault}`);
   const answer = await dialogue.ask({ method: "sampling/createMessage", params }, key);
   const { role, content, model } = answer;
   if ((role !== "user" && role !== "assistant") || typeof content !== "object" || typeof model !== "string") {

@@ -61,3 +61,27 @@ export interface CreateMessageResult extends SamplingMessage {
   /** `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or the provider's own word. */
   stopReason?: string;
 }
+
+/**
+ * What is wrong with the order of a conversation that uses tools: each message with tool uses is followed by one
+ * that holds their results, and nothing else (client/sampling § Tool Use and Result Balance).
+ */
+export function samplingFault(messages: readonly SamplingMessage[]): string | undefined {
+  let awaited = new Set<string>();
+  for (const [index, { role, content }] of messages.entries()) {
+    const blocks = Array.isArray(content) ? content : [content];
+    const results = blocks.filter((block) => block.type === "tool_result");
+    const at = `messages[${index}]`;
+    if (results.length > 0 && results.length < blocks.length)
+      return `${at} mixes tool results with other content`;
+    if (results.length > 0 && role !== "user") return `${at} has tool results, but is not the user's`;
+    const answered = new Set(results.map(({ toolUseId }) => toolUseId));
+    for (const id of answered)
+      if (!awaited.has(id)) return `${at} has a result for "${id}", which was not asked for`;
+    for (const id of awaited) if (!answered.has(id)) return `${at} lacks the result of the tool use "${id}"`;
+    awaited = new Set(blocks.filter((block) => block.type === "tool_use").map(({ id }) => id));
+    if (awaited.size > 0 && role !== "assistant") return `${at} uses tools, but is not the assistant's`;
+  }
+  // The last message may be the one whose tools are still to be called.
+  return undefined;
+}

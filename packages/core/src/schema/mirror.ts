@@ -1,5 +1,6 @@
 /** Tool parameters that are mirrored into HTTP headers by `x-mcp-header` (streamable-http § Custom Headers). */
 
+import { ErrorCode, ProtocolError } from "../errors.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -55,7 +56,11 @@ function toParam(header: unknown, type: unknown, path: readonly string[]): Mirro
   return { header: `mcp-param-${header.toLowerCase()}`, path, type: type as MirroredParam["type"] };
 }
 
-/** The value of a mirrored parameter in a call's arguments; nothing when it is not there, or null. */
+/**
+ * The value of a mirrored parameter in a call's arguments; nothing when it is not there, or null.
+ *
+ * @throws ProtocolError (−32602) for an integer outside of JavaScript's safe range
+ */
 export function mirroredValue(
   args: JsonObject,
   path: readonly string[],
@@ -64,6 +69,11 @@ export function mirroredValue(
   for (const step of path) {
     if (!isObject(value) || !Object.hasOwn(value, step)) return undefined;
     value = value[step];
+  }
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    // JSON has rounded it already: a header that repeats it would say something else than was meant.
+    const what = `${path.join(".")}: an integer that a header repeats must be from -(2^53-1) to 2^53-1`;
+    throw new ProtocolError(ErrorCode.InvalidParams, what);
   }
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? value
