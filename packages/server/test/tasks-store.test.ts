@@ -117,11 +117,40 @@ test("a handler is stopped when the time of its task is over", async () => {
   await expect(tasks.get(run.record.id, "me")).rejects.toThrow("Task not found");
 });
 
-test("a server that ends stops its handlers", async () => {
+test("a session that is over takes its tasks along, a server that stops all", async () => {
   const tasks = new Tasks({}, () => {});
-  const run = await tasks.make({ caller: CALLER, owner: "me", options: {}, hearing: HEARS_NOTHING });
-  tasks.end();
-  expect(run.signal.reason).toMatchObject({ message: "The server stopped" });
+  const make = (owner: string) => tasks.make({ caller: CALLER, owner, options: {}, hearing: HEARS_NOTHING });
+  const [mine, theirs] = [await make("me"), await make("you")];
+  await tasks.end("me");
+  expect(mine.signal.reason).toMatchObject({ message: "The session is over" });
+  expect(theirs.signal.aborted).toBe(false);
+  await tasks.end();
+  expect(theirs.signal.reason).toMatchObject({ message: "The server stopped" });
+  expect(await tasks.get(mine.record.id, "me")).toMatchObject({
+    status: "failed",
+    error: { code: -32603, message: "The session is over" },
+  });
+});
+
+test("what a handler does after its task is over is not told", async () => {
+  const notify = vi.fn();
+  const tasks = new Tasks({}, () => {});
+  const run = await tasks.make({
+    caller: CALLER,
+    owner: "me",
+    options: {},
+    hearing: { ...HEARS_NOTHING, notify },
+  });
+  run.notify("notifications/progress", { progress: 1 });
+  run.follow(async () => ({ content: [] }));
+  await vi.waitFor(async () =>
+    expect(await tasks.get(run.record.id, "me")).toMatchObject({ status: "completed" }),
+  );
+  run.notify("notifications/progress", { progress: 2 });
+  run.status("too late");
+  expect(notify).toHaveBeenCalledTimes(1);
+  await expect(run.dialogue.ask({ method: "roots/list" })).rejects.toThrow("The task is over");
+  expect(await tasks.get(run.record.id, "me")).not.toMatchObject({ statusMessage: "too late" });
 });
 
 test("tasks keep no process alive", async () => {
@@ -130,7 +159,7 @@ test("tasks keep no process alive", async () => {
   const tasks = new Tasks({}, () => {});
   await tasks.make({ caller: CALLER, owner: "me", options: {}, hearing: HEARS_NOTHING });
   expect(timers()).toBe(before);
-  tasks.end();
+  await tasks.end();
 });
 
 test("what a store fails with is told to the operator, and the handler goes on", async () => {
@@ -146,7 +175,6 @@ test("what a store fails with is told to the operator, and the handler goes on",
   await expect(
     run.dialogue.ask({ method: "elicitation/create", params: { message: "?", requestedSchema: {} } }),
   ).rejects.toThrow("store is away");
-  tasks.end();
 });
 
 test("durations that are none are refused when the server is made", () => {

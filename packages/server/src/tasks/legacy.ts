@@ -166,6 +166,7 @@ function result(tasks: Tasks, id: string, owner: string, call: Call): Promise<Re
         ask(key, request).catch(fail);
       }
     };
+    if (signal.aborted) return resolve({});
     tasks.fetching.set(id, call);
     const silence = tasks.audience.add(id, (method, params) => call.notify(method, params));
     const unwatch = tasks.watch(id, look);

@@ -3,6 +3,7 @@
 import {
   type CallToolResult,
   type InputRequest,
+  isTerminal,
   type JsonObject,
   type LoggingLevel,
   limitError,
@@ -64,6 +65,7 @@ export class TaskRun implements Exchange {
   readonly #callOff: () => void;
   #message: string | undefined;
   #saying: Promise<void> | undefined;
+  #over = false;
 
   constructor(record: TaskRecord, caller: Caller, hearing: Hearing, keeper: Keeper) {
     this.record = record;
@@ -88,7 +90,7 @@ export class TaskRun implements Exchange {
   }
 
   notify(method: string, params: object): void {
-    if (!this.signal.aborted) this.#hearing.notify(this.record.id, method, params);
+    if (!this.#over) this.#hearing.notify(this.record.id, method, params);
   }
 
   /** There is no connection to let go of. */
@@ -96,7 +98,7 @@ export class TaskRun implements Exchange {
 
   /** What is said while an earlier message is being kept waits for that, and the last one wins. */
   status(message: string): void {
-    if (this.signal.aborted) return;
+    if (this.#over) return;
     this.#message = message.slice(0, LONGEST_MESSAGE);
     this.#saying ??= this.#say();
   }
@@ -104,7 +106,7 @@ export class TaskRun implements Exchange {
   /** Does the work, after the turn that made the task: its client should know of it first. */
   follow(work: () => Promise<CallToolResult>): void {
     setTimeout(() => {
-      if (this.signal.aborted) return;
+      if (this.#over) return;
       work().then(
         (result) => this.#finish({ status: "completed", statusMessage: undefined, result }),
         (thrown) => {
@@ -117,7 +119,7 @@ export class TaskRun implements Exchange {
 
   /** Stops the handler, and hears no more of the task. */
   stop(why: Error): void {
-    if (this.signal.aborted) return;
+    if (this.#over) return;
     this.#end();
     this.#controller.abort(why);
     for (const { reject } of this.#waiting.values()) reject(why);
@@ -133,7 +135,8 @@ export class TaskRun implements Exchange {
   }
 
   #ask(request: InputRequest, key?: string): Promise<JsonObject> {
-    if (this.signal.aborted) return Promise.reject(this.signal.reason as Error);
+    if (this.#over)
+      return Promise.reject((this.signal.reason as Error | undefined) ?? new Error("The task is over"));
     const missing = missingCapability(request, this.client.capabilities);
     if (missing !== undefined || this.#caller.wire.inputRequest(request) === undefined) {
       return Promise.reject(new MissingCapabilityError(request.method, (missing as JsonObject) ?? {}));
@@ -177,6 +180,7 @@ export class TaskRun implements Exchange {
     if (record === undefined) return this.stop(new Error("The task was over after its ttl"));
     this.#hearing.changed(record);
     if (record.status === "cancelled") return this.stop(new CancelledError());
+    if (isTerminal(record.status)) return;
     for (const [key, { resolve, reject }] of this.#waiting) {
       const input = record.inputs[key];
       if (input === undefined || "request" in input) continue;
@@ -188,7 +192,7 @@ export class TaskRun implements Exchange {
 
   async #finish(outcome: Partial<TaskRecord>): Promise<void> {
     await this.#change((record) => ({ ...record, ...outcome, inputs: {} }));
-    this.#end();
+    if (!this.#over) this.#end();
   }
 
   async #change(change: (record: TaskRecord) => TaskRecord): Promise<void> {
@@ -200,6 +204,7 @@ export class TaskRun implements Exchange {
   }
 
   #end(): void {
+    this.#over = true;
     this.#unwatch();
     this.#callOff();
     this.#keeper.over();

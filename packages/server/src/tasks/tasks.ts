@@ -188,9 +188,27 @@ export class Tasks {
     return this.#store.watch(id, listener);
   }
 
-  /** Stops what runs in this process: nobody is there any more to fetch it. */
-  end(): void {
-    for (const run of [...this.#running]) run.stop(new Error("The server stopped"));
+  /**
+   * Stops what runs in this process, and says so of each task.
+   *
+   * @param owner whose tasks to stop, when their session is over. Default: everybody's
+   */
+  async end(owner?: string): Promise<void> {
+    const message = owner === undefined ? "The server stopped" : "The session is over";
+    const error = { code: ErrorCode.InternalError, message };
+    const ending = [...this.#running].filter(({ record }) => owner === undefined || record.owner === owner);
+    await Promise.all(
+      ending.map((run) => {
+        run.stop(new Error(message));
+        return this.#change(run.record.id, (record) => ({
+          ...record,
+          status: "failed",
+          statusMessage: message,
+          error,
+          inputs: {},
+        }));
+      }),
+    );
   }
 
   async #settle(id: string, settled: (key: string) => TaskInput | undefined): Promise<void> {
