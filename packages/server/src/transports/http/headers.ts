@@ -31,10 +31,14 @@ const UNSAFE = /[^\t\x20-\x7e]/;
 const INTEGER = /^-?\d+(?:\.0+)?$/;
 
 /** The parameter that `Mcp-Name` mirrors, by method (streamable-http § Standard Request Headers). */
-const NAMED_BY = new Map<string, "name" | "uri">([
+const NAMED_BY = new Map<string, "name" | "uri" | "taskId">([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"],
+  // The tasks extension (SEP-2663).
+  ["tasks/get", "taskId"],
+  ["tasks/update", "taskId"],
+  ["tasks/cancel", "taskId"],
 ]);
 
 /**
