@@ -2,10 +2,13 @@
 
 import { defineConfig } from "vitest/config";
 
+/** What is built runs as users get it; only what a test imports from src is transformed. */
+const server = { deps: { external: [/\/packages\/[^/]+\/dist\//] } };
 const limits = { testTimeout: 20_000, hookTimeout: 20_000 };
 
 export default defineConfig({
   test: {
+    globalSetup: "scripts/test/built.mjs",
     projects: [
       {
         test: {
@@ -17,6 +20,7 @@ export default defineConfig({
             "examples/**/*.test.ts",
             "docs/**/*.test.ts",
           ],
+          server,
           ...limits,
         },
       },

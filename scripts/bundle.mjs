@@ -1,5 +1,5 @@
 /**
- * Bundles a package with the libraries that it uses: Node takes most of a start to find and load their many small
+ * Bundles each package with the libraries that it uses: Node takes most of a start to find and load their many small
  * files. What a dynamic import loads stays apart, and is loaded when it is wanted; all share one copy of what they
  * share. The packages of this repository stay outside of each other's bundles.
  */
@@ -10,11 +10,29 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "./run.mjs";
 
+/** What others share with us: each other's packages, and what an application sets up for all of its libraries. */
+const OUTSIDE = [/^node:/, /^@patchbay\//, "@opentelemetry/api"];
 /** What was bundled, and which files came of it. */
 const STAMP = ".bundled";
 
-/** Makes the bundle, when it is not made already of what there is now. */
-export async function bundle(folder) {
+/** Bundles the packages that leave it to us, where something changed. */
+export async function bundle() {
+  for (const folder of packageFolders().filter(emitsOnlyTypes)) await bundlePackage(folder);
+}
+
+export function packageFolders() {
+  return readdirSync(join(ROOT, "packages"))
+    .map((name) => join(ROOT, "packages", name))
+    .filter((folder) => existsSync(join(folder, "tsconfig.json")));
+}
+
+/** True for a package whose compiler leaves out the code. */
+export function emitsOnlyTypes(folder) {
+  const { compilerOptions } = JSON.parse(readFileSync(join(folder, "tsconfig.json"), "utf8"));
+  return compilerOptions?.emitDeclarationOnly === true;
+}
+
+async function bundlePackage(folder) {
   const dist = join(folder, "dist");
   const digest = digestOf(folder);
   const before = readStamp(dist);
@@ -24,7 +42,7 @@ export async function bundle(folder) {
   const build = await rolldown({
     input: entriesOf(folder),
     platform: "node",
-    external: [/^node:/, /^@patchbay\//],
+    external: OUTSIDE,
     tsconfig: false,
     onLog(level, log) {
       if (level === "warn") throw new Error(`${relative(ROOT, folder)}: ${log.message}`);

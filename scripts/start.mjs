@@ -15,6 +15,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import nodeModule from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -49,6 +50,8 @@ try {
   console.error(`error: ${thrown.message}`);
   process.exit(1);
 }
+// Since Node 22 what was compiled is kept for the next start.
+nodeModule.enableCompileCache?.();
 const { main } = await import(pathToFileURL(at("packages", "cli", "dist", "index.js")).href);
 const words = process.argv.slice(2);
 await main(words.length > 0 ? ["ask", ...words] : ["chat"]);

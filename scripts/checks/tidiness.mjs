@@ -24,7 +24,9 @@ export function checkLength(sources) {
 /** The first lines of a source file say in a sentence what it is. */
 export function checkOpening(sources) {
   return codeOf(sources)
-    .filter(([file]) => /^(packages\/[^/]+\/src|scripts|bench|conformance|docs|examples|interop)\//.test(file))
+    .filter(([file]) =>
+      /^(packages\/[^/]+\/src|scripts|bench|conformance|docs|examples|interop)\//.test(file),
+    )
     .filter(([, text]) => !opensWithSentence(text))
     .map(([file]) => `${file}:1: begin with a sentence that says what this file is: /** … */`);
 }

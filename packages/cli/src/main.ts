@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 /** The executable. */
 
-import { main } from "./run.ts";
+import nodeModule from "node:module";
 
+// Since Node 22 what was compiled is kept for the next start.
+(nodeModule as { enableCompileCache?: () => void }).enableCompileCache?.();
+
+const { main } = await import("./run.ts");
 await main(process.argv.slice(2));

@@ -1,9 +1,9 @@
-/** The real provider packages, over the real wire: what is posted, and what comes of the replies. */
+/** The package as it is built, bundled, with the real provider packages, over the real wire: what is posted, and what comes of the replies. */
 
 import type { Client } from "@patchbay/client";
+import { chooseModel, createHost, type Environment, type Host, type HostEvent } from "@patchbay/host";
 import type { McpServer } from "@patchbay/server";
 import { afterEach, describe, expect, it } from "vitest";
-import { chooseModel, createHost, type Environment, type Host, type HostEvent } from "../src/index.ts";
 import { type Posted, type ProviderWire, type Reply, serveProvider } from "./provider-wire.ts";
 import { calculator, connectAll, hanging, returning, weather } from "./servers.ts";
 

@@ -1,5 +1,7 @@
 /** Looks for a local OpenAI-compatible server: Ollama, LM Studio, llama.cpp. */
 
+import { once } from "node:events";
+import { connect } from "node:net";
 import { isObject, parseJson } from "@patchbay/core";
 
 export interface LocalServer {
@@ -34,8 +36,10 @@ export async function findLocalModels(
 
 async function probe(server: LocalServer): Promise<LocalModels | undefined> {
   try {
+    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+    await listens(new URL(server.baseUrl), signal);
     const response = await fetch(`${server.baseUrl}/models`, {
-      signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+      signal,
       redirect: "error",
       headers: { accept: "application/json" },
     });
@@ -48,6 +52,17 @@ async function probe(server: LocalServer): Promise<LocalModels | undefined> {
   } catch {
     // Nobody there, too slow, or something else listens on that port: all the same here.
     return undefined;
+  }
+}
+
+/** Throws where nobody listens: that is the usual case, and known before `fetch` has even loaded what it needs. */
+async function listens({ protocol, hostname, port }: URL, signal: AbortSignal): Promise<void> {
+  const usualPort = protocol === "https:" ? 443 : 80;
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || usualPort, signal });
+  try {
+    await once(socket, "connect", { signal });
+  } finally {
+    socket.destroy();
   }
 }
 
