@@ -51,6 +51,8 @@ export interface AnswerOptions {
   sampleTools?: boolean;
   /** Where a server may work: `file:` URIs (client/roots). */
   roots?: Roots;
+  /** Extensions that the application supports, by their identifiers, with their settings: declared as they are. */
+  extensions?: JsonObject;
 }
 
 /** A question that can be asked: it was declared, and it is well formed. */
@@ -73,12 +75,14 @@ export class Answers {
 
   /** What is declared to a server (schema § ClientCapabilities). */
   capabilities(era: Era): ClientCapabilities {
-    const { onElicit, elicitModes = ["form", "url"], onSample, sampleTools = true, roots } = this.#options;
+    const { onElicit, elicitModes = ["form", "url"], onSample, sampleTools = true } = this.#options;
+    const { roots, extensions } = this.#options;
     return {
       ...(onElicit && { elicitation: Object.fromEntries(elicitModes.map((mode) => [mode, {}])) }),
       ...(onSample && { sampling: sampleTools ? { tools: {} } : {} }),
       // Since 2026-07-28 nobody is told that roots changed: they are asked for when they are needed.
       ...(roots && { roots: era === "legacy" ? { listChanged: true } : {} }),
+      ...(extensions && { extensions }),
     };
   }
 
@@ -162,7 +166,9 @@ export class Answers {
 }
 
 function isMessage(value: unknown): value is JsonObject {
-  if (!isObject(value) || typeof value.content !== "object" || value.content === null) return false;
+  if (!isObject(value)) return false;
+  const { content } = value;
+  if (!(Array.isArray(content) ? content.every(isObject) : isObject(content))) return false;
   return value.role === "user" || value.role === "assistant";
 }
 

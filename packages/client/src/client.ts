@@ -36,6 +36,7 @@ import {
   isResource,
   isTemplate,
 } from "./results.ts";
+import { SKILLS_EXTENSION, type Skill } from "./skills.ts";
 import type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
 import { LegacySubscriptions } from "./subscriptions/legacy.ts";
 import { listenModern } from "./subscriptions/modern.ts";
@@ -68,6 +69,11 @@ export interface Client {
   readResource(uri: string, options?: RequestOptions): Promise<ReadResourceResult>;
   /** All prompts, from all pages (server/prompts). */
   listPrompts(options?: RequestOptions): Promise<Prompt[]>;
+  /**
+   * All skills (SEP-2640). From then on a file of theirs that is read is checked by its entry: one that differs is an
+   * InvalidResponseError. None is fetched before it is asked for.
+   */
+  listSkills(options?: RequestOptions): Promise<Skill[]>;
   /** Fills in a prompt (server/prompts). */
   getPrompt(name: string, args?: Record<string, string>, options?: RequestOptions): Promise<GetPromptResult>;
   /** Suggestions for an argument of a prompt or of a template (server/utilities/completion). */
@@ -129,10 +135,14 @@ export class ConnectedClient implements Client {
 
   async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
     const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
-    this.#requests.tools.get(name)?.prepare();
+    const { tools } = this.#requests;
+    // What can be used without more ado is sent in the same turn.
+    if (tools.get(name)?.isReady === false) await tools.get(name)?.prepare();
     const result = await this.#requests.call({ method: "tools/call", members, name }, args, options);
     arrayOf("tools/call", result, "content", isContentBlock);
-    this.#requests.tools.get(name)?.check(result);
+    // It may have been listed again meanwhile.
+    if (tools.get(name)?.isReady === false) await tools.get(name)?.prepare();
+    tools.get(name)?.check(result);
     return result as unknown as CallToolResult;
   }
 
@@ -168,6 +178,11 @@ export class ConnectedClient implements Client {
     const result = await this.#requests.askCached({ method: "resources/read", members, name: uri }, options);
     arrayOf("resources/read", result, "contents", isContents);
     return result as unknown as ReadResourceResult;
+  }
+
+  async listSkills(options?: RequestOptions): Promise<Skill[]> {
+    if (this.capabilities.extensions?.[SKILLS_EXTENSION] === undefined) return [];
+    return this.#requests.listSkills(options);
   }
 
   async listPrompts(options?: RequestOptions): Promise<Prompt[]> {

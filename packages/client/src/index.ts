@@ -11,5 +11,6 @@ export {
   TimeoutError,
 } from "./errors.ts";
 export type { ConnectOptions, RequestOptions } from "./options.ts";
+export type { Skill, SkillFile } from "./skills.ts";
 export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
 export type { HttpTarget } from "./transports/http-endpoint.ts";

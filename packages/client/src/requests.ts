@@ -16,11 +16,13 @@ import { InvalidResponseError } from "./errors.ts";
 import type { RequestOptions } from "./options.ts";
 import { arrayOf, type ItemCheck, isPrompt, isResource, isTool } from "./results.ts";
 import { asksForInput, completeRounds } from "./rounds.ts";
+import { isSkill, type Skill, SkillBook } from "./skills.ts";
 import type { Change, ChangeFilter } from "./subscriptions/changes.ts";
 import { ToolBook } from "./tool-book.ts";
 
 export class Requests {
   readonly tools: ToolBook;
+  readonly skills = new SkillBook();
   readonly #conversation: Conversation;
   readonly #cache: ResultCache;
   /** The lists that the application has, to see whether they have changed when nobody was told. */
@@ -58,7 +60,10 @@ export class Requests {
     if (known !== undefined) return known;
     const { moment } = this.#cache;
     const result = await this.#conversation.request(question, options);
-    if (asksForInput(result)) return completeRounds(this.#conversation, question, options, result);
+    const asked = asksForInput(result);
+    const whole = asked ? await completeRounds(this.#conversation, question, options, result) : result;
+    if (method === "resources/read" && name !== undefined) await this.skills.verify(name, whole);
+    if (asked) return whole;
     this.#cache.put(method, members, result, moment, name);
     return result;
   }
@@ -80,6 +85,13 @@ export class Requests {
   /** All tools that may be used; calls are made by what is learned here. */
   async listTools(options?: RequestOptions): Promise<JsonObject[]> {
     return this.tools.learn(await this.list("tools/list", "tools", isTool, options));
+  }
+
+  /** All skills; their files are checked by what is learned here. */
+  async listSkills(options?: RequestOptions): Promise<Skill[]> {
+    const skills = (await this.list("skills/list", "skills", isSkill, options)) as unknown as Skill[];
+    this.skills.learn(skills);
+    return skills;
   }
 
   /**

@@ -12,7 +12,6 @@ import {
   type Validate,
 } from "@patchbay/core";
 import { InvalidResponseError, readable } from "./errors.ts";
-import { boundedSchema } from "./schemas.ts";
 import { tell } from "./tell.ts";
 
 /** A tool, as far as calls of it are concerned. */
@@ -38,13 +37,18 @@ export class KnownTool {
     this.#validate = known.#validate;
   }
 
+  /** Whether its results can be checked at once. */
+  get isReady(): boolean {
+    return this.#outputSchema === undefined || this.#validate !== undefined;
+  }
+
   /** The headers that repeat arguments (streamable-http § Custom Headers from Tool Parameters). */
   headersFor(args: object): string[] | undefined {
     if (this.#mirrored.length === 0) return undefined;
     const headers: string[] = [];
     for (const { header, path } of this.#mirrored) {
       const value = mirroredValue(args as JsonObject, path);
-      if (value !== undefined) headers.push(header, encodeHeaderValue(plain(value)));
+      if (value !== undefined) headers.push(header, encodeHeaderValue(String(value)));
     }
     return headers;
   }
@@ -54,11 +58,14 @@ export class KnownTool {
    *
    * @throws InvalidResponseError when the output schema is wrong, too large, or refers to elsewhere
    */
-  prepare(): void {
-    if (this.#outputSchema === undefined || this.#validate !== undefined) return;
+  async prepare(): Promise<void> {
+    const schema = this.#outputSchema;
+    if (schema === undefined) return;
+    // Loaded for the first tool with such a schema: the compiler takes its time.
+    const { boundedSchema } = await import("./schemas.ts");
     try {
-      this.#validate = boundedSchema(this.#outputSchema);
-      this.#outputText = JSON.stringify(this.#outputSchema);
+      this.#validate = boundedSchema(schema);
+      this.#outputText = JSON.stringify(schema);
     } catch (error) {
       const what = `the outputSchema of ${quoted(this.#name)} cannot be used`;
       throw new InvalidResponseError(`tools/list: ${what}: ${readable((error as Error).message)}`);
@@ -139,11 +146,6 @@ export class ToolBook {
       return undefined;
     }
   }
-}
-
-/** Numbers without an exponent. */
-function plain(value: string | number | boolean): string {
-  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }
 
 function placeOf(path: string): string {

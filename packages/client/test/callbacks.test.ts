@@ -39,6 +39,11 @@ describe("what is declared", () => {
     [{ onSample: () => SAID }, { sampling: { tools: {} } }, { sampling: { tools: {} } }],
     [{ onSample: () => SAID, sampleTools: false }, { sampling: {} }, { sampling: {} }],
     [{ roots: [] }, { roots: { listChanged: true } }, { roots: {} }],
+    [
+      { extensions: { "a/b": { c: 1 } } },
+      { extensions: { "a/b": { c: 1 } } },
+      { extensions: { "a/b": { c: 1 } } },
+    ],
   ])("%o", async (options, legacy, modern) => {
     const old = scripted(LEGACY);
     await connect(old, options);
@@ -124,6 +129,13 @@ describe("a legacy server", () => {
       "not fetched",
     ],
     ["sampling/createMessage", { messages: "hi" }, { onSample: () => SAID }, -32602, '"messages"'],
+    [
+      "sampling/createMessage",
+      { ...SAMPLE, messages: [{ role: "user", content: [null] }] },
+      { onSample: () => SAID },
+      -32602,
+      '"messages"',
+    ],
     [
       "sampling/createMessage",
       { ...SAMPLE, tools: [] },
