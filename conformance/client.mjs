@@ -39,7 +39,7 @@ const scenarios = {
     const { inputSchema } = tools.find(({ name }) => name === FOCAL_TOOL);
     await client.callTool("json_schema_echo", { schema: inputSchema });
   },
-  "sep-2640-client-no-prefetch": (client) => client.request("skills/list"),
+  "sep-2640-client-no-prefetch": (client) => client.listSkills(),
   "sep-2640-client-verify-digest": readSkills,
   "sep-2640-client-verify-size": readSkills,
   "sep-2640-client-verify-frontmatter": readSkills,
@@ -56,7 +56,7 @@ async function useEverything(client) {
 }
 
 async function readSkills(client) {
-  const { skills } = await client.request("skills/list");
+  const skills = await client.listSkills();
   for (const { uri } of skills.flatMap(({ resources }) => resources)) await client.readResource(uri);
 }
 
