@@ -148,6 +148,7 @@ describe("the wrong HTTP", () => {
     const declared = await send(body);
     expect(declared.status).toBe(413);
     expect(declared.body.error.message).toContain("maxMessageBytes");
+    expect(declared.body.error.data).toEqual({ limit: "maxMessageBytes", value: 10_000 });
     const chunked = await send(body, { "transfer-encoding": "chunked" });
     expect(chunked.status).toBe(413);
   });

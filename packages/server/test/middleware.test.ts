@@ -58,6 +58,20 @@ describe.each(wires)("%s", (_name, open) => {
     await wire.close();
   });
 
+  test("middleware may refuse a session", async () => {
+    const server = new McpServer({ name: "m", version: "1" })
+      .tool("t", {}, () => "")
+      .use(({ method, exchange }, next) => {
+        if (method === "initialize" || exchange.revision >= "2026-07-28")
+          throw new ProtocolError(-31_001, "Closed");
+        return next();
+      });
+    const wire = await open(server);
+    const { error } = await wire.request("tools/list");
+    expect([-31_001, -32_600, -32_602]).toContain(error.code);
+    await wire.close();
+  });
+
   test("a handler behind middleware may ask its client", async () => {
     let passes = 0;
     const server = new McpServer({ name: "m", version: "1" })

@@ -27,6 +27,6 @@ export type ElicitParams = ElicitFormParams | ElicitUrlParams;
 export interface ElicitResult {
   action: "accept" | "decline" | "cancel";
   /** With `accept` of a form. */
-  content?: Record<string, string | number | boolean | string[]>;
+  content?: Record<string, string | number | boolean | string[] | undefined>;
   _meta?: Meta;
 }

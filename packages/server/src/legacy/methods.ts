@@ -21,14 +21,16 @@ export interface LegacySession {
   keep(change: Partial<SessionRecord>): void | Promise<void>;
 }
 
+/** @param maxWatched resources that a session may subscribe to */
 export function legacyReply(
   server: McpServer,
   request: RequestMessage,
   call: Call,
   session: LegacySession,
+  maxWatched?: number,
 ): Reply | Promise<Reply> {
   const { method, params } = request;
-  return server.through(method, params, call, () => carryOut(server, request, call, session));
+  return server.through(method, params, call, () => carryOut(server, request, call, session, maxWatched));
 }
 
 function carryOut(
@@ -36,6 +38,7 @@ function carryOut(
   { method, params }: RequestMessage,
   call: Call,
   session: LegacySession,
+  maxWatched: number | undefined,
 ): Reply | Promise<Reply> {
   switch (method) {
     case "ping":
@@ -53,7 +56,12 @@ function carryOut(
     case "resources/subscribe":
     case "resources/unsubscribe": {
       if (server.capabilities.resources?.subscribe !== true) throw methodNotFound(method);
-      const watched = withSubscription(session.record.watched, params, method === "resources/subscribe");
+      const watched = withSubscription(
+        session.record.watched,
+        params,
+        method === "resources/subscribe",
+        maxWatched,
+      );
       return kept(session.keep({ watched }));
     }
     case "tools/call":

@@ -6,20 +6,19 @@ import type { McpServer } from "../server.ts";
 import { tellTasks } from "../tasks/legacy.ts";
 import type { SessionRecord } from "./session.ts";
 
-/** Resources that one session may subscribe to. */
-const MAX_WATCHED = 1000;
-
 /** The URIs of a session after `resources/subscribe` or `resources/unsubscribe` (server/resources § Subscriptions). */
 export function withSubscription(
   watched: readonly string[],
   { uri }: JsonObject,
   subscribe: boolean,
+  maxWatched = 1000,
 ): string[] {
   if (typeof uri !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"uri" must be a string');
   const others = watched.filter((known) => known !== uri);
   if (!subscribe) return others;
-  if (others.length >= MAX_WATCHED) {
-    throw limitError("maxWatched", `a session may subscribe to ${MAX_WATCHED} resources`, MAX_WATCHED);
+  if (others.length >= maxWatched) {
+    const what = `the session watches as many resources as maxWatched allows (${maxWatched})`;
+    throw limitError("maxWatched", what, maxWatched);
   }
   return [...others, uri];
 }

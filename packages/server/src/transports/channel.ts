@@ -61,6 +61,7 @@ class Connection implements Serving {
   readonly #channel: Channel;
   readonly #maxInFlight: number;
   readonly #maxBatch: number;
+  readonly #maxWatched: number | undefined;
   // A map that grows and shrinks keeps what it held alive for a while: a slot that is emptied holds nothing.
   readonly #inFlight = new Map<RequestId, { call: Call | undefined }>();
   readonly #asked: ClientRequests;
@@ -72,6 +73,7 @@ class Connection implements Serving {
   constructor(server: McpServer, channel: Channel, options: ChannelOptions) {
     const { maxInFlight = 1024, maxBatch = 100, answerTimeout } = options;
     this.#maxBatch = maxBatch;
+    this.#maxWatched = options.maxWatched;
     this.#asked = new ClientRequests(answerTimeout);
     this.#subscriptions = new Subscriptions(options);
     this.#server = server;
@@ -99,6 +101,9 @@ class Connection implements Serving {
     this.#inFlight.clear();
     this.#asked.close();
     this.#untell();
+    // What a session began ends with it; what has no owner goes on, for whoever knows its id.
+    const key = this.#session?.key;
+    if (key !== undefined) void this.#server.tasks.end(key);
   }
 
   /** @param respond is called once with what answers the message, or with nothing; not for what has no answer */
@@ -160,9 +165,13 @@ class Connection implements Serving {
       throw new ProtocolError(ErrorCode.InvalidRequest, "This connection is initialized already");
     }
     const { record, result } = initialize(this.#server, request.params);
-    this.#session = record;
-    this.#untell = tellChanges(this.#server, () => this.#session, this.#send);
-    this.#run(request, this.#legacyCall(record), respond, () => result);
+    const call = this.#legacyCall(record);
+    const open = () => {
+      this.#session = record;
+      this.#untell = tellChanges(this.#server, () => this.#session, this.#send);
+      return result;
+    };
+    this.#run(request, call, respond, () => this.#server.through("initialize", request.params, call, open));
   }
 
   #legacy(request: RequestMessage, respond: Respond): void {
@@ -177,7 +186,9 @@ class Connection implements Serving {
     const record = session ?? strangerSession(LATEST_LEGACY);
     const call = this.#legacyCall(record);
     const keep = (change: Partial<SessionRecord>) => void Object.assign(record, change);
-    this.#run(request, call, respond, () => legacyReply(this.#server, request, call, { record, keep }));
+    this.#run(request, call, respond, () =>
+      legacyReply(this.#server, request, call, { record, keep }, this.#maxWatched),
+    );
   }
 
   #legacyCall(record: SessionRecord): Call {

@@ -19,7 +19,7 @@ import { allowOrigin, createGuard, type GuardOptions } from "./guard.ts";
 import { accepts, isJson } from "./headers.ts";
 import { LegacyEndpoint } from "./legacy.ts";
 import { serveModern } from "./modern.ts";
-import { fail, METHODS, refuse, refuseForNow, refuseMethod, sendJson } from "./responses.ts";
+import { fail, METHODS, refuse, refuseForNow, refuseMethod, refuseTooLarge, sendJson } from "./responses.ts";
 
 export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
   /** Bytes in one request's body. Default 4 MiB. */
@@ -86,6 +86,7 @@ export function createEndpoint(
     keepAlive,
     maxBatch,
     maxEvents,
+    maxWatched: options.maxWatched,
   });
   const modernOptions = { maxBufferedBytes, keepAlive };
   let ending = false;
@@ -100,7 +101,7 @@ export function createEndpoint(
     http.readBody(maxMessageBytes, (text, failure) => {
       if (failure === undefined) return receive(text, http);
       if (!(failure instanceof BodyTooLargeError)) return http.destroy();
-      refuse(http, 413, `The message is larger than maxMessageBytes allows (${maxMessageBytes} bytes)`);
+      refuseTooLarge(http, maxMessageBytes);
     });
   }
 

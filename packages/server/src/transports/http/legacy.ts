@@ -10,10 +10,9 @@ import {
   type RequestId,
   type RequestMessage,
   type ResultMessage,
-  writeResult,
 } from "@patchbay/core";
-import { answer, errorAnswer } from "../../answer.ts";
-import { Call } from "../../exchange.ts";
+import { type Answer, answer, errorAnswer } from "../../answer.ts";
+import { Call, type Dialogue } from "../../exchange.ts";
 import type { EventStream, EventStreamOptions } from "../../legacy/event-stream.ts";
 import type { LiveLimits } from "../../legacy/live-session.ts";
 import { LiveSessions } from "../../legacy/live-sessions.ts";
@@ -37,8 +36,15 @@ export interface LegacyOptions extends LiveLimits {
   maxBatch: number;
   /** Events of a stream that are kept to be sent again; 0 for none. */
   maxEvents: number;
+  /** Resources that one session may subscribe to. */
+  maxWatched: number | undefined;
 }
 
+/** Nothing can be asked before there is a session to answer in. */
+const NO_DIALOGUE: Dialogue = {
+  ask: () => Promise.reject(new Error("A session that is being opened cannot be asked anything")),
+  step: async (_name, run) => run(),
+};
 const NO_SESSIONS = "this server keeps no sessions";
 
 type Told = NotificationMessage | ResultMessage | ErrorMessage;
@@ -76,13 +82,21 @@ export class LegacyEndpoint {
   /** Opens a session. */
   async initialize(message: RequestMessage, http: HttpExchange): Promise<void> {
     const { record, result } = initialize(this.#server, message.params, this.#store !== undefined);
-    const id = await this.#store?.create(record);
-    if (id !== undefined) http.setHeader("mcp-session-id", id);
-    sendJson(
-      http,
-      200,
-      writeResult(message.id, callerOf(record).wire.writeResult(result, this.#server.serverMeta)),
+    const { id, method, params } = message;
+    const call = new Call(
+      callerOf(record),
+      () => {},
+      () => NO_DIALOGUE,
     );
+    const work = () => this.#server.through(method, params, call, () => result);
+    const opened = await new Promise<Answer>((resolve) =>
+      answer(this.#server, call, id, method, work, resolve),
+    );
+    if (opened.errorCode === undefined) {
+      const sessionId = await this.#store?.create(record);
+      if (sessionId !== undefined) http.setHeader("mcp-session-id", sessionId);
+    }
+    sendJson(http, 200, opened.text);
   }
 
   /** Answers a request: by JSON, unless something comes before the answer. */
@@ -146,6 +160,8 @@ export class LegacyEndpoint {
     if (session?.id === undefined) return;
     await this.#store.delete(session.id);
     this.#live?.drop(session.id, "the session was deleted");
+    const { key } = session.record;
+    if (key !== undefined) await this.#server.tasks.end(key);
     http.respond(204);
   }
 
@@ -196,7 +212,7 @@ export class LegacyEndpoint {
         ? (retryMs) => outlet.detach(retryMs)
         : undefined,
     );
-    const work = () => legacyReply(this.#server, message, call, session);
+    const work = () => legacyReply(this.#server, message, call, session, this.#options.maxWatched);
     let answered = false;
     let end = () => {};
     answer(this.#server, call, message.id, message.method, work, ({ text }) => {

@@ -5,6 +5,7 @@ import {
   type ErrorObject,
   isObject,
   LATEST_LEGACY,
+  limitError,
   ProtocolError,
   type RequestId,
   wireOf,
@@ -35,6 +36,13 @@ export function sendModern(http: HttpExchange, { text, errorCode }: Answer): voi
 /** An error of the transport; without an id where no request was read. */
 export function refuse(http: HttpExchange, status: number, message: string, id?: RequestId): void {
   sendJson(http, status, writeError(id, { code: ErrorCode.InvalidRequest, message }));
+}
+
+/** A body that passed its limit. */
+export function refuseTooLarge(http: HttpExchange, maxMessageBytes: number): void {
+  const message = `The message is larger than maxMessageBytes allows (${maxMessageBytes} bytes)`;
+  const { code, data } = limitError("maxMessageBytes", message, maxMessageBytes);
+  sendJson(http, 413, writeError(undefined, { code, message, ...(data !== undefined && { data }) }));
 }
 
 /** A verb that the endpoint does not take. */

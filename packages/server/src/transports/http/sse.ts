@@ -7,7 +7,7 @@ import { type ChannelOptions, type Serving, serveChannel } from "../channel.ts";
 import { BodyTooLargeError, type HttpExchange } from "./exchange.ts";
 import { allowOrigin, type Guard } from "./guard.ts";
 import { accepts, isJson } from "./headers.ts";
-import { refuse, refuseForNow } from "./responses.ts";
+import { refuse, refuseForNow, refuseTooLarge } from "./responses.ts";
 
 export interface SseOptions extends ChannelOptions {
   maxMessageBytes: number;
@@ -88,11 +88,7 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
       }
       http.readBody(maxMessageBytes, (text, failure) => {
         if (failure instanceof BodyTooLargeError) {
-          return refuse(
-            http,
-            413,
-            `The message is larger than maxMessageBytes allows (${maxMessageBytes} bytes)`,
-          );
+          return refuseTooLarge(http, maxMessageBytes);
         }
         if (failure !== undefined) return http.destroy();
         http.respond(202, "text/plain", "Accepted");
