@@ -147,6 +147,19 @@ describe("a modern server", () => {
     expect((await client.listTools())[0]?.name).toBe("new");
   });
 
+  test("is not listened to again once the client is closed", async () => {
+    const { url, hits } = await serving((hit) => {
+      if (discovered(hit)) return;
+      subscription(hit).acknowledge({ toolsListChanged: true });
+      hit.response.end();
+    });
+    const client = await connect(url);
+    await client.listen({ toolsListChanged: true }, () => {});
+    await client.close();
+    expect(listens(hits)).toHaveLength(1);
+    await expect(client.listen({ toolsListChanged: true }, () => {})).rejects.toThrow("is closed");
+  });
+
   test("that honors nothing is left alone", async () => {
     let closed: Promise<unknown> | undefined;
     const { url } = await serving((hit) => {

@@ -57,16 +57,18 @@ class ModernSubscription implements Subscription {
   /** Keeps it open until it is closed, or cannot be had any more; rejects when it could not be had at all. */
   async run(): Promise<void> {
     const { signal } = this.#closing;
+    // A pause before the next try does not outlive the connection.
+    void this.#conversation.closed.then(this.close);
     while (!signal.aborted) {
       try {
         // It ends by itself when the server shuts down: another instance, or the next one, goes on.
         await this.#listen();
         if (!this.#opened) throw new InvalidResponseError("subscriptions/listen: it was never acknowledged");
       } catch (error) {
-        if (signal.aborted) return;
         if (error instanceof ProtocolError && error.code === ErrorCode.MethodNotFound)
           return this.#acknowledge({});
         if (!this.#opened) throw error;
+        if (signal.aborted) return;
         if (this.#conversation.isOver) return;
         if (error instanceof ProtocolError) {
           const what = `${this.#conversation.transport.serverName} tells of no more changes: ${error.message}`;
