@@ -202,7 +202,10 @@ export class ConnectedClient implements Client {
   }
 
   async complete(params: CompleteParams, options?: RequestOptions): Promise<CompleteResult> {
-    const result = await this.request("completion/complete", params, options);
+    const { context: _, ...rest } = params;
+    // What was filled in already is of interest since 2025-06-18.
+    const known = this.revision >= "2025-06-18" ? params : rest;
+    const result = await this.request("completion/complete", known, options);
     const values = isObject(result.completion) ? result.completion.values : undefined;
     if (!Array.isArray(values) || !values.every((value) => typeof value === "string")) {
       throw new InvalidResponseError('completion/complete: the result has no "completion.values" of strings');

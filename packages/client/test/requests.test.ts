@@ -101,6 +101,27 @@ describe("negotiation", () => {
     },
   );
 
+  test("a server that refuses the newest legacy revision, and names another, is opened in that", async () => {
+    const { client, received } = await legacy(
+      {
+        initialize: ({ params }) => {
+          const supported = ["2024-11-05", "2025-03-26"];
+          if (!supported.includes(params.protocolVersion as string))
+            throw { code: -32602, message: "Unsupported protocol version", data: { supported } };
+          return { protocolVersion: params.protocolVersion as string, capabilities: {} };
+        },
+        "completion/complete": () => ({ completion: { values: [] } }),
+      },
+      { clientInfo: { name: "me", version: "1", title: "Me", websiteUrl: "https://me" } },
+    );
+    expect(client.revision).toBe("2025-03-26");
+    expect(received[2]).toMatchObject({ params: { protocolVersion: "2025-03-26" } });
+    expect((received[2]?.params as JsonObject | undefined)?.clientInfo).toEqual({ name: "me", version: "1" });
+    const ref = { type: "ref/prompt" as const, name: "p" };
+    await client.complete({ ref, argument: { name: "a", value: "b" }, context: { arguments: {} } });
+    expect(received.at(-1)?.params).toEqual({ ref, argument: { name: "a", value: "b" } });
+  });
+
   test("a server that chooses a revision nobody knows is refused", async () => {
     const server = scripted({
       ...LEGACY,
@@ -378,6 +399,22 @@ describe("time and progress", () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(await quiet).toBeInstanceOf(TimeoutError);
     expect(received.at(-2)).not.toHaveProperty("params._meta.progressToken");
+  });
+
+  test("progress never goes backwards, nor comes after the result", async () => {
+    const { client } = await modern({
+      "tools/call": ({ id, notify, answer }) => {
+        for (const progress of [1, 3, 2, 3, 4])
+          notify("notifications/progress", { progressToken: id, progress });
+        answer(TEXT);
+        notify("notifications/progress", { progressToken: id, progress: 5 });
+        return undefined;
+      },
+    });
+    const told: number[] = [];
+    await client.callTool("a", {}, { onProgress: ({ progress }) => told.push(progress) });
+    await client.ping();
+    expect(told).toEqual([1, 3, 4]);
   });
 
   test("connecting has a limit of its own, and initialize is never cancelled", async () => {

@@ -316,6 +316,19 @@ describe("a legacy server", () => {
     );
   });
 
+  test("that only says it can be subscribed to honors the rest", async () => {
+    const unable = () => {
+      throw { code: -32601, message: "Method not found" };
+    };
+    const server = scripted({ ...script, "resources/subscribe": unable });
+    const client = await connect(server);
+    const filter = { toolsListChanged: true, resourceSubscriptions: ["a:b"] };
+    const { honored, close } = await client.listen(filter, () => {});
+    expect(honored).toEqual({ toolsListChanged: true });
+    await close();
+    expect(server.received.map(({ method }) => method)).not.toContain("resources/unsubscribe");
+  });
+
   test("is subscribed to anew in a new session", async () => {
     let session = 0;
     let forgetful = false;

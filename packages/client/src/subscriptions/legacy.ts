@@ -1,6 +1,6 @@
 /** Changes as a legacy server tells of them: of lists unasked, of resources by `resources/subscribe` (server/resources). */
 
-import type { JsonObject, ServerCapabilities } from "@patchbay/core";
+import { ErrorCode, type JsonObject, ProtocolError, type ServerCapabilities } from "@patchbay/core";
 import type { Conversation } from "../conversation.ts";
 import { tell } from "../tell.ts";
 import { type Change, type ChangeFilter, common, type Subscription, wants } from "./changes.ts";
@@ -30,13 +30,18 @@ export class LegacySubscriptions {
     const uris = [...new Set(honored.resourceSubscriptions)];
     const close = async () => {
       if (!this.#listeners.delete(listener)) return;
-      await Promise.all(uris.map((uri) => this.#unwatch(uri)));
+      await Promise.all(uris.filter((uri) => this.#watched.has(uri)).map((uri) => this.#unwatch(uri)));
     };
     try {
       await Promise.all(uris.map((uri) => this.#watch(uri)));
     } catch (error) {
-      await close();
-      throw error;
+      if (!(error instanceof ProtocolError) || error.code !== ErrorCode.MethodNotFound) {
+        await close();
+        throw error;
+      }
+      // It says that it can, and cannot.
+      for (const uri of uris) this.#watched.delete(uri);
+      delete honored.resourceSubscriptions;
     }
     return { honored, close };
   }
