@@ -7,6 +7,7 @@ import { Ajv, type ErrorObject as AjvError, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { type LimitName, limitError } from "../errors.ts";
 import { formatPath, type Issue, type JsonSchema, type Validate } from "./json-schema.ts";
+import { type Dialect, invalidity } from "./validity.ts";
 
 export interface SchemaLimits {
   /** Levels of schemas inside one another. Default 64. */
@@ -31,9 +32,16 @@ const OPTIONS = {
   validateFormats: false,
   logger: false,
   addUsedSchema: false,
+  // Whether a schema is valid is looked at before: to compile the metaschema takes ten times as long as all else.
+  validateSchema: false,
+  meta: false,
 } as const;
-const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
-const DRAFT_07 = "http://json-schema.org/draft-07/schema";
+const DIALECTS = new Map<string | undefined, Dialect>([
+  [undefined, "2020-12"],
+  ["https://json-schema.org/draft/2020-12/schema", "2020-12"],
+  ["http://json-schema.org/draft-07/schema", "draft-07"],
+  ["https://json-schema.org/draft-07/schema", "draft-07"],
+]);
 
 /** Schemas that one engine compiles: it keeps all of them for ever, so it is given up at some point. */
 const MAX_COMPILED = 256;
@@ -47,8 +55,10 @@ const renewed = (make: () => Engine): (() => Engine) => {
     return engine;
   };
 };
-const ajv2020 = renewed(() => new Ajv2020(OPTIONS));
-const ajv07 = renewed(() => new Ajv(OPTIONS));
+const ENGINES: Record<Dialect, () => Engine> = {
+  "2020-12": renewed(() => new Ajv2020(OPTIONS)),
+  "draft-07": renewed(() => new Ajv(OPTIONS)),
+};
 const compiled = new WeakMap<JsonSchema, Validate>();
 
 /**
@@ -62,7 +72,7 @@ export function compileSchema(schema: JsonSchema, limits: SchemaLimits = DEFAULT
   const known = compiled.get(schema);
   if (known !== undefined) return known;
   checkSchema(schema, limits);
-  const check = compileWith(engineFor(schema), schema);
+  const check = compileAs(dialectOf(schema), schema);
   const validate: Validate = (value) => {
     try {
       return check(value) ? undefined : issuesOf(check);
@@ -79,24 +89,22 @@ const ENDLESS = "the schema's $ref lead round without end";
 let compilations = 0;
 
 /** Compiles a copy under a name of its own: schemas that share an `$id` do not meet, and `#` is found. */
-function compileWith(engine: Engine, schema: JsonSchema): ValidateFunction {
-  const { $schema: _, ...rest } = schema;
+function compileAs(dialect: Dialect, schema: JsonSchema): ValidateFunction {
+  const { $schema: _, $id: __, ...rest } = schema;
+  const wrong = invalidity(rest, dialect);
+  if (wrong !== undefined) throw new Error(`JSON Schema (${dialect}) is not valid: ${wrong}`);
   try {
-    return engine.compile({ ...rest, $id: `patchbay://schema/${compilations++}` });
+    return ENGINES[dialect]().compile({ ...rest, $id: `patchbay://schema/${compilations++}` });
   } catch (thrown) {
     throw thrown instanceof RangeError ? new Error(`JSON Schema cannot be compiled: ${ENDLESS}`) : thrown;
   }
 }
 
-function engineFor(schema: JsonSchema): Engine {
-  const dialect = schema.$schema
-    ?.replace(/#$/, "")
-    .replace(/^https:\/\/json-schema.org\/draft-07/, "http://json-schema.org/draft-07");
-  if (dialect === undefined || dialect === DRAFT_2020) return ajv2020();
-  if (dialect === DRAFT_07) return ajv07();
-  throw new Error(
-    `JSON Schema dialect "${schema.$schema}" is not supported; use ${DRAFT_2020} or ${DRAFT_07}#`,
-  );
+function dialectOf({ $schema }: JsonSchema): Dialect {
+  const dialect = DIALECTS.get($schema?.replace(/#$/, ""));
+  if (dialect !== undefined) return dialect;
+  const known = "https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#";
+  throw new Error(`JSON Schema dialect "${$schema}" is not supported; use ${known}`);
 }
 
 /** Refuses what would make compiling or validating run away: depth, size, patterns, references elsewhere. */
