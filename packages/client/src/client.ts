@@ -19,6 +19,9 @@ import {
   type Revision,
   type ServerCapabilities,
   type Tool,
+  type ToolInput,
+  type ToolName,
+  type ToolOutput,
 } from "@patchbay/core";
 import type { Roots } from "./answers.ts";
 import { CACHEABLE } from "./cache.ts";
@@ -26,7 +29,8 @@ import type { Conversation } from "./conversation.ts";
 import { InvalidResponseError } from "./errors.ts";
 import type { Agreement } from "./negotiate.ts";
 import type { RequestOptions } from "./options.ts";
-import { questionOf, Requests } from "./requests.ts";
+import { questionOf } from "./question.ts";
+import { Requests } from "./requests.ts";
 import {
   arrayOf,
   isContentBlock,
@@ -47,7 +51,7 @@ import { tell } from "./tell.ts";
  * error), a `ConnectionError` (no answer can come), a `TimeoutError`, an `InvalidResponseError`, or the
  * reason of its `signal`.
  */
-export interface Client {
+export interface Client<Tools = unknown> {
   /** Who the server says it is: for display and logs, not verified. */
   readonly server: Implementation | undefined;
   readonly capabilities: ServerCapabilities;
@@ -60,7 +64,11 @@ export interface Client {
   /** All tools, from all pages (server/tools). None when the server does not have the capability. */
   listTools(options?: RequestOptions): Promise<Tool[]>;
   /** Calls a tool. A tool that ran and failed gives a result with `isError`, not an error (server/tools). */
-  callTool(name: string, args?: object, options?: RequestOptions): Promise<CallToolResult>;
+  callTool<Name extends ToolName<Tools>>(
+    name: Name,
+    args?: ToolInput<Tools, Name>,
+    options?: RequestOptions,
+  ): Promise<ToolOutput<Tools, Name>>;
   /** All resources, from all pages (server/resources). */
   listResources(options?: RequestOptions): Promise<Resource[]>;
   /** All resource templates, from all pages (server/resources § Resource Templates). */

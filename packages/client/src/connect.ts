@@ -1,6 +1,6 @@
 /** From a target to a client: the transport is seen from the target, the era is found out. */
 
-import type { ChannelServer } from "@patchbay/core";
+import type { ChannelServer, ToolsOf } from "@patchbay/core";
 import { type Client, ConnectedClient } from "./client.ts";
 import { Conversation } from "./conversation.ts";
 import { ConnectionError } from "./errors.ts";
@@ -22,9 +22,19 @@ export type Target = string | URL | HttpTarget | StdioTarget | ChannelServer;
 /**
  * Connects to an MCP server. Whether it is modern or legacy is found out by asking it.
  *
+ * A server in this process tells its tools by its type, and `callTool` is then typed by them; for any other
+ * target name the type: `connect<typeof weather>("https://…")`.
+ *
  * @throws ConnectionError that says what happened and what to do
  */
-export async function connect(target: Target, options: ConnectOptions = {}): Promise<Client> {
+export async function connect<Server = unknown>(
+  target: Target | (Server & ChannelServer),
+  options: ConnectOptions = {},
+): Promise<Client<ToolsOf<Server>>> {
+  return (await connectTo(target, options)) as Client<ToolsOf<Server>>;
+}
+
+async function connectTo(target: Target, options: ConnectOptions): Promise<Client> {
   const settings = settingsOf(options);
   settings.signal?.throwIfAborted();
   if (typeof target === "object" && "serve" in target)

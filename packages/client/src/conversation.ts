@@ -24,22 +24,10 @@ import { ConnectionError, readable } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
 import { Inbound } from "./inbound.ts";
 import type { RequestOptions, Settings } from "./options.ts";
+import { paramsOf, type Question } from "./question.ts";
 import { type Change, changeOf } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
-
-/** A request before it is sent; `members` and `meta` are the members of `params` and its `_meta`, as JSON text. */
-export interface Question {
-  method: string;
-  members: string;
-  meta?: string;
-  /** The tool, prompt or resource that is asked for. */
-  name?: string;
-  /** Parameters of the tool that are repeated in headers: name, value, name, value. */
-  mirrored?: readonly string[] | undefined;
-  /** Is told each notification of the subscription that this request opens. */
-  onNotice?: (method: string, params: JsonObject) => void;
-}
 
 const NO_OPTIONS: RequestOptions = Object.freeze({});
 
@@ -139,7 +127,8 @@ export class Conversation implements Receiver {
       }
       const { method, name, mirrored, onNotice } = question;
       const id = this.#nextId++;
-      const text = writeRequest(id, method, this.#params(question, id, options));
+      const level = options.logLevel ?? this.logLevel;
+      const text = writeRequest(id, method, paramsOf(question, id, this.#meta, options, level));
       const head = { id, method, name, mirrored };
       const exchange = new Exchange(
         head,
@@ -208,20 +197,6 @@ export class Conversation implements Receiver {
     const end = this.#finish(cause);
     this.#closing = this.transport.close();
     this.#closing.then(() => this.#settleClosed(cause ?? end));
-  }
-
-  /** The text of a request's params; none at all where there is nothing to say. */
-  #params(question: Question, id: number, options: RequestOptions): string | undefined {
-    let meta = question.meta ?? "";
-    if (this.#meta !== "") {
-      meta = meta === "" ? this.#meta : `${meta},${this.#meta}`;
-      const level = options.logLevel ?? this.logLevel ?? (options.onLog === undefined ? undefined : "info");
-      if (level !== undefined) meta += `,"${META.logLevel}":"${level}"`;
-    }
-    if (options.onProgress !== undefined) meta += `${meta === "" ? "" : ","}"progressToken":${id}`;
-    const { members } = question;
-    if (meta === "") return members === "" ? undefined : `{${members}}`;
-    return members === "" ? `{"_meta":{${meta}}}` : `{${members},"_meta":{${meta}}}`;
   }
 
   /** The request that an answer is for. On a stream of its own nothing but that request is answered. */

@@ -3,17 +3,16 @@
 import {
   ErrorCode,
   eraOf,
-  isObject,
   type JsonObject,
-  META,
   type Progress,
   ProtocolError,
   type Revision,
 } from "@patchbay/core";
 import { ResultCache } from "./cache.ts";
-import type { Conversation, Question } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import { InvalidResponseError } from "./errors.ts";
 import type { RequestOptions } from "./options.ts";
+import type { Question } from "./question.ts";
 import { arrayOf, type ItemCheck, isPrompt, isResource, isTool } from "./results.ts";
 import { asksForInput, completeRounds } from "./rounds.ts";
 import { isSkill, type Skill, SkillBook } from "./skills.ts";
@@ -172,34 +171,4 @@ function growing(onProgress: (progress: Progress) => void): (progress: Progress)
     last = told.progress;
     onProgress(told);
   };
-}
-
-/** Takes a caller's `_meta` apart from its params: ours is joined to it as text. */
-export function questionOf(method: string, params: JsonObject): Question {
-  const { _meta, ...rest } = params;
-  const name = method === "resources/read" ? params.uri : params.name;
-  return {
-    method,
-    members: membersOf(rest),
-    ...(isObject(_meta) ? { meta: membersOf(withoutReserved(_meta)) } : {}),
-    ...(typeof name === "string" && NAMED_METHODS.has(method) ? { name } : {}),
-  };
-}
-
-const NAMED_METHODS = new Set(["tools/call", "prompts/get", "resources/read"]);
-const OUR_META = new Set<string>([
-  META.protocolVersion,
-  META.clientInfo,
-  META.clientCapabilities,
-  META.logLevel,
-  "progressToken",
-]);
-
-/** What the connection itself puts into `_meta` must not be there twice. */
-function withoutReserved(meta: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(meta).filter(([key]) => !OUR_META.has(key)));
-}
-
-function membersOf(value: JsonObject): string {
-  return JSON.stringify(value).slice(1, -1);
 }

@@ -2,10 +2,11 @@
 
 import { isObject, type JsonObject, limitError, ProtocolError } from "@patchbay/core";
 import type { Ask } from "./answers.ts";
-import type { Conversation, Question } from "./conversation.ts";
+import type { Conversation } from "./conversation.ts";
 import { InvalidResponseError, readable } from "./errors.ts";
 import type { RequestOptions } from "./options.ts";
 import { backoff, pause } from "./pause.ts";
+import type { Question } from "./question.ts";
 
 /** The only methods that may be answered so (§ Supported Requests). */
 export const ROUND_METHODS: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);

@@ -1,0 +1,71 @@
+/** A request before it is sent, its parameters as text: they are written once, whatever is joined to them. */
+
+import { isObject, type JsonObject, type LoggingLevel, META } from "@patchbay/core";
+import type { RequestOptions } from "./options.ts";
+
+/** A request before it is sent; `members` and `meta` are the members of `params` and its `_meta`, as JSON text. */
+export interface Question {
+  method: string;
+  members: string;
+  meta?: string;
+  /** The tool, prompt or resource that is asked for. */
+  name?: string;
+  /** Parameters of the tool that are repeated in headers: name, value, name, value. */
+  mirrored?: readonly string[] | undefined;
+  /** Is told each notification of the subscription that this request opens. */
+  onNotice?: (method: string, params: JsonObject) => void;
+}
+
+/**
+ * The text of a request's params; none at all where there is nothing to say.
+ *
+ * @param ours the members of `_meta` that each request of a modern client carries; empty for a legacy one
+ * @param level the least severe level of log messages that is asked for
+ */
+export function paramsOf(
+  { members, meta: own = "" }: Question,
+  id: number,
+  ours: string,
+  options: RequestOptions,
+  level: LoggingLevel | undefined,
+): string | undefined {
+  let meta = own;
+  if (ours !== "") {
+    meta = meta === "" ? ours : `${meta},${ours}`;
+    const wanted = level ?? (options.onLog === undefined ? undefined : "info");
+    if (wanted !== undefined) meta += `,"${META.logLevel}":"${wanted}"`;
+  }
+  if (options.onProgress !== undefined) meta += `${meta === "" ? "" : ","}"progressToken":${id}`;
+  if (meta === "") return members === "" ? undefined : `{${members}}`;
+  return members === "" ? `{"_meta":{${meta}}}` : `{${members},"_meta":{${meta}}}`;
+}
+
+/** Takes a caller's `_meta` apart from its params: ours is joined to it as text. */
+export function questionOf(method: string, params: JsonObject): Question {
+  const { _meta, ...rest } = params;
+  const name = method === "resources/read" ? params.uri : params.name;
+  return {
+    method,
+    members: membersOf(rest),
+    ...(isObject(_meta) ? { meta: membersOf(withoutReserved(_meta)) } : {}),
+    ...(typeof name === "string" && NAMED_METHODS.has(method) ? { name } : {}),
+  };
+}
+
+const NAMED_METHODS = new Set(["tools/call", "prompts/get", "resources/read"]);
+const OUR_META = new Set<string>([
+  META.protocolVersion,
+  META.clientInfo,
+  META.clientCapabilities,
+  META.logLevel,
+  "progressToken",
+]);
+
+/** What the connection itself puts into `_meta` must not be there twice. */
+function withoutReserved(meta: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !OUR_META.has(key)));
+}
+
+function membersOf(value: JsonObject): string {
+  return JSON.stringify(value).slice(1, -1);
+}
