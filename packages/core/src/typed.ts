@@ -27,15 +27,17 @@ export type ToolsOf<Server> = Server extends HasTools<infer Tools> ? Tools : unk
 export type ToolName<Tools> = unknown extends Tools ? string : Extract<keyof Tools, string>;
 
 /** The arguments of a tool. */
-export type ToolInput<Tools, Name> = Name extends keyof Tools
-  ? Tools[Name] extends ToolType
-    ? Tools[Name]["input"]
-    : object
-  : object;
+export type ToolInput<Tools, Name> = unknown extends Tools
+  ? object
+  : Name extends keyof Tools
+    ? MemberOf<Tools[Name], "input">
+    : never;
 
 /** The result of a tool: its structured content is there unless the tool failed. */
-export type ToolOutput<Tools, Name> = Name extends keyof Tools
-  ? Tools[Name] extends ToolType
-    ? Omit<CallToolResult, "structuredContent"> & { structuredContent?: Tools[Name]["output"] }
-    : CallToolResult
-  : CallToolResult;
+export type ToolOutput<Tools, Name> = unknown extends Tools
+  ? CallToolResult
+  : Name extends keyof Tools
+    ? Omit<CallToolResult, "structuredContent"> & { structuredContent?: MemberOf<Tools[Name], "output"> }
+    : never;
+
+type MemberOf<Type, Member extends keyof ToolType> = Type extends ToolType ? Type[Member] : never;

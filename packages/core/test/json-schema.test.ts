@@ -236,3 +236,15 @@ describe("limits", () => {
     expect(limitPassed({ patternProperties: { [long]: {} } })).toBe("maxPatternLength");
   });
 });
+
+test("what an object inherits is no property of it", () => {
+  const required = compileSchema({ type: "object", required: ["constructor"] });
+  expect(required({})).toEqual([{ path: "constructor", message: "is required" }]);
+  expect(required({ constructor: 1 })).toBeUndefined();
+  const closed = compileSchema({
+    type: "object",
+    properties: { toString: { type: "string" } },
+    additionalProperties: false,
+  });
+  expect(closed({})).toBeUndefined();
+});

@@ -168,7 +168,7 @@ describe("what is refused", () => {
         outgoing.on("error", reject).end();
       });
     for (const headers of [
-      { host: "evil.example" },
+      { host: "evil.example" } as Record<string, string>,
       { origin: "https://evil.example" },
       { origin: "null" },
     ]) {

@@ -210,3 +210,8 @@ export function gist(event: SseEvent | Json): string {
 function said(data: string): Json | undefined {
   return data === "" ? undefined : (JSON.parse(data) as Json);
 }
+
+/** Waits for something that no event tells of. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate);
+}

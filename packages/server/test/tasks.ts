@@ -1,6 +1,8 @@
 /** Tasks as a raw client has them, in either spelling, so that one test body runs over both. */
 
 import { META, TASKS_EXTENSION } from "@patchbay/core";
+import { z } from "zod";
+import { type Context, McpServer } from "../src/index.ts";
 import { type Json, MODERN_META, WIRES, type Wire } from "./wire.ts";
 
 export const TASK_META = {
@@ -73,4 +75,33 @@ export function gate(): { opened: Promise<void>; open: () => void } {
     open = resolve;
   });
   return { opened, open };
+}
+
+export const NAME = z.object({ name: z.string() });
+
+/** A server whose tool does what the test gives it. */
+export function tool(
+  run: (ctx: Context) => unknown,
+  task: Json | boolean | "required" = true,
+  options: Json = {},
+): McpServer {
+  const server = new McpServer({ name: "tasks", version: "1" }, { onError: () => {}, ...options });
+  server.tool("job", { task, input: z.object({ size: z.number().optional() }) }, async (_args, ctx) => {
+    return (await run(ctx)) as string;
+  });
+  server.tool("plain", {}, () => "plain");
+  return server;
+}
+
+export async function using<T>(
+  open: (server: McpServer) => Promise<Wire>,
+  server: McpServer,
+  run: (wire: Wire) => Promise<T>,
+) {
+  const wire = await open(server);
+  try {
+    await run(wire);
+  } finally {
+    await wire.close();
+  }
 }

@@ -27,6 +27,8 @@ export const DEFAULT_SCHEMA_LIMITS: SchemaLimits = {
 type Engine = Ajv | Ajv2020;
 
 const OPTIONS = {
+  // "constructor" is not a property of every object.
+  ownProperties: true,
   strict: false,
   allErrors: false,
   validateFormats: false,
