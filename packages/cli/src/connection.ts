@@ -1,8 +1,9 @@
 /** A client for as long as one piece of work takes. */
 
-import { type Client, connect } from "@patchbay/client";
+import { type Client, type ConnectOptions, connect } from "@patchbay/client";
 import type { Context, ServerOptions } from "./context.ts";
 import { Failure, toFailure, unreachable } from "./failure.ts";
+import { askUser, canAsk } from "./questions.ts";
 import { findTarget, type Target } from "./targets.ts";
 import { VERSION } from "./version.ts";
 
@@ -25,13 +26,20 @@ export async function withServer<T>(
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const target = await findTarget(name, options, context);
-  const connection = await open(target, options, context);
+  // Who works on a terminal can be asked; what a program reads must not wait for a person.
+  const asks = canAsk() && !context.output.json;
+  const onElicit: OnElicit | undefined = asks
+    ? (params, { signal }) => askUser(target.name, params, AbortSignal.any([signal, context.signal]))
+    : undefined;
+  const connection = await open(target, options, context, onElicit);
   try {
     return await work(connection);
   } finally {
     await connection.client.close();
   }
 }
+
+type OnElicit = NonNullable<ConnectOptions["onElicit"]>;
 
 /** Milliseconds that a request may take in all, however much progress it reports. */
 const MAX_TIMEOUT = 600_000;
@@ -40,7 +48,12 @@ const MAX_TIMEOUT = 600_000;
 const PATIENCE = 3_000;
 
 /** Connects; the caller closes. */
-export async function open(target: Target, options: ServerOptions, context: Context): Promise<Connection> {
+export async function open(
+  target: Target,
+  options: ServerOptions,
+  context: Context,
+  onElicit?: OnElicit,
+): Promise<Connection> {
   const { output, signal } = context;
   const timeout = options.timeout ?? target.timeout;
   const patience = setTimeout(() => output.progress(`${target.name} has not answered yet …`), PATIENCE);
@@ -48,6 +61,7 @@ export async function open(target: Target, options: ServerOptions, context: Cont
     const client = await connect(target.to, {
       clientInfo: { name: "patchbay", version: VERSION },
       signal,
+      ...(onElicit && { onElicit }),
       connectTimeout: options.timeout,
       timeout,
       maxTimeout: timeout === undefined ? undefined : Math.max(timeout, MAX_TIMEOUT),

@@ -66,7 +66,10 @@ export function toFailure(thrown: unknown): Failure {
     case "ProtocolError":
     case "ResourceNotFoundError": {
       const { code, data } = thrown as Error & { code: number; data?: JsonValue };
-      return failed(thrown.message, data === undefined ? { code } : { code, data });
+      const hint = /^Missing client capability: elicitation/.test(thrown.message)
+        ? ". The server wants to ask you something: run this in a terminal, without --json"
+        : "";
+      return failed(`${thrown.message}${hint}`, data === undefined ? { code } : { code, data });
     }
     case "HostError": {
       const wrong = (thrown as Error & { code: string }).code === "configuration";

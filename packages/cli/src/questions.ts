@@ -1,0 +1,139 @@
+/** What a server asks the user, asked on the terminal: a form field by field, or a page to visit. */
+
+import { createInterface, type Interface } from "node:readline/promises";
+import type { Readable, Writable } from "node:stream";
+import { type ElicitParams, type ElicitResult, isObject, type JsonObject } from "@patchbay/core";
+import { visible, visibleLine } from "./visible.ts";
+
+export interface Terminal {
+  input: Readable;
+  /** Not stdout: that is for the answer. */
+  output: Writable;
+}
+
+/** Whether somebody is there to be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/**
+ * Asks the user what a server wants to know. Who answers `n` has declined; who closes the input, or interrupts,
+ * has cancelled.
+ *
+ * @param server as the user knows it: they should see who asks
+ */
+export async function askUser(
+  server: string,
+  params: ElicitParams,
+  signal: AbortSignal,
+  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<ElicitResult> {
+  const lines = createInterface({ input, output });
+  const closed = new AbortController();
+  lines.once("close", () => closed.abort());
+  const ask = (text: string) => lines.question(text, { signal: AbortSignal.any([signal, closed.signal]) });
+  try {
+    output.write(`\n${visibleLine(server)} asks: ${visible(params.message)}\n`);
+    if (params.mode === "url") {
+      output.write(`  ${visibleLine(params.url)}\n`);
+      return {
+        action: isNo(await ask("  Open this page, then press Enter (n to decline): ")) ? "decline" : "accept",
+      };
+    }
+    if (isNo(await ask("  Answer? [Y/n] "))) return { action: "decline" };
+    return { action: "accept", content: await fillIn(params.requestedSchema, ask, output) };
+  } catch (thrown) {
+    if (closed.signal.aborted || (thrown as Error).name === "AbortError") return { action: "cancel" };
+    throw thrown;
+  } finally {
+    lines.close();
+  }
+}
+
+type Ask = (text: string) => ReturnType<Interface["question"]>;
+type Content = NonNullable<ElicitResult["content"]>;
+
+async function fillIn(schema: JsonObject | object, ask: Ask, output: Writable): Promise<Content> {
+  const { properties, required = [] } = schema as JsonObject;
+  const content: Content = {};
+  for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
+    if (!isObject(property)) continue;
+    const needed = Array.isArray(required) && required.includes(name);
+    for (;;) {
+      const typed = (await ask(`  ${label(name, property, needed)}: `)).trim();
+      if (typed === "" && property.default !== undefined) {
+        content[name] = property.default as Content[string];
+        break;
+      }
+      if (typed === "" && !needed) break;
+      const value = read(typed, property);
+      if (value !== undefined) {
+        content[name] = value;
+        break;
+      }
+      output.write(`    ${typed === "" ? "This is needed." : `This must be ${expected(property)}.`}\n`);
+    }
+  }
+  return content;
+}
+
+function label(name: string, property: JsonObject, needed: boolean): string {
+  const title = visibleLine(String(property.title ?? name));
+  const about = property.description === undefined ? "" : ` – ${visibleLine(String(property.description))}`;
+  const notes = [expected(property)];
+  if (property.default !== undefined) notes.push(`Enter for ${JSON.stringify(property.default)}`);
+  else if (!needed) notes.push("Enter for none");
+  return `${title}${about} (${notes.join("; ")})`;
+}
+
+function expected(property: JsonObject): string {
+  const choices = choicesOf(property);
+  if (choices !== undefined) {
+    const listed = choices
+      .map(({ value, title }) => (title === value ? value : `${value}: ${title}`))
+      .join(", ");
+    return property.type === "array" ? `some of ${listed}, with commas between` : `one of ${listed}`;
+  }
+  switch (property.type) {
+    case "boolean":
+      return "yes or no";
+    case "integer":
+      return "a whole number";
+    case "number":
+      return "a number";
+    default:
+      return typeof property.format === "string" ? `text: ${property.format}` : "text";
+  }
+}
+
+/** The value that was typed; nothing when it is none of this type. The client checks the rest of the schema. */
+function read(typed: string, property: JsonObject): Content[string] {
+  const choices = choicesOf(property)?.map(({ value }) => value);
+  if (property.type === "array") {
+    const values = typed.split(",").map((each) => each.trim());
+    return values.every((each) => choices?.includes(each) !== false) ? values : undefined;
+  }
+  if (choices !== undefined) return choices.includes(typed) ? typed : undefined;
+  if (property.type === "boolean") return isYes(typed) ? true : isNo(typed) ? false : undefined;
+  if (property.type !== "number" && property.type !== "integer") return typed === "" ? undefined : typed;
+  const value = Number(typed);
+  const fits =
+    typed !== "" && Number.isFinite(value) && (property.type === "number" || Number.isInteger(value));
+  return fits ? value : undefined;
+}
+
+function choicesOf(property: JsonObject): { value: string; title: string }[] | undefined {
+  const of = property.type === "array" && isObject(property.items) ? property.items : property;
+  if (Array.isArray(of.enum)) return of.enum.map((value) => ({ value: String(value), title: String(value) }));
+  const titled = of.oneOf ?? of.anyOf;
+  if (!Array.isArray(titled)) return undefined;
+  return titled
+    .filter(isObject)
+    .map((choice) => ({
+      value: String(choice.const),
+      title: visibleLine(String(choice.title ?? choice.const)),
+    }));
+}
+
+const isYes = (typed: string) => /^(y|yes|true)$/i.test(typed.trim());
+const isNo = (typed: string) => /^(n|no|false)$/i.test(typed.trim());
