@@ -31,7 +31,15 @@ export async function askUser(
   const lines = createInterface({ input, output });
   const closed = new AbortController();
   lines.once("close", () => closed.abort());
-  const ask = (text: string) => lines.question(text, { signal: AbortSignal.any([signal, closed.signal]) });
+  // Who types ahead of the questions is heard too.
+  const early: string[] = [];
+  lines.on("line", (line) => early.push(line));
+  const ask = async (text: string) => {
+    const line = early.shift();
+    if (line === undefined) return lines.question(text, { signal: AbortSignal.any([signal, closed.signal]) });
+    output.write(`${text}${line}\n`);
+    return line;
+  };
   try {
     output.write(`\n${visibleLine(server)} asks: ${visible(params.message)}\n`);
     if (params.mode === "url") {
@@ -127,12 +135,10 @@ function choicesOf(property: JsonObject): { value: string; title: string }[] | u
   if (Array.isArray(of.enum)) return of.enum.map((value) => ({ value: String(value), title: String(value) }));
   const titled = of.oneOf ?? of.anyOf;
   if (!Array.isArray(titled)) return undefined;
-  return titled
-    .filter(isObject)
-    .map((choice) => ({
-      value: String(choice.const),
-      title: visibleLine(String(choice.title ?? choice.const)),
-    }));
+  return titled.filter(isObject).map((choice) => ({
+    value: String(choice.const),
+    title: visibleLine(String(choice.title ?? choice.const)),
+  }));
 }
 
 const isYes = (typed: string) => /^(y|yes|true)$/i.test(typed.trim());

@@ -70,6 +70,17 @@ test("n declines, a closed input cancels, and so does an interrupt", async () =>
   expect(await pending).toEqual({ action: "cancel" });
 });
 
+test("who types ahead is heard", async () => {
+  const input = new PassThrough();
+  const output = new PassThrough().resume();
+  const pending = askUser("trips", FORM, new AbortController().signal, { input, output });
+  input.write("y\nAda\n36\n\nm\n\n\n");
+  expect(await pending).toEqual({
+    action: "accept",
+    content: { name: "Ada", age: 36, window: true, meal: "m" },
+  });
+});
+
 test("a page is shown whole, and is the user's to open", async () => {
   const page: ElicitParams = { mode: "url", message: "Sign in", url: "https://example.com/in?a=b" };
   const at = terminal("");
