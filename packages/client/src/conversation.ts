@@ -68,6 +68,7 @@ export class Conversation implements Receiver {
       revision: () => this.#revision,
       context: (signal) => this.contextFor(signal),
       reply: (text) => this.#reply(text),
+      hold: (requestId) => this.#hold(requestId),
       onFailure: (error) => tell(settings.onWarning, error),
     });
     this.closed = new Promise((resolve) => {
@@ -178,7 +179,7 @@ export class Conversation implements Receiver {
       case "request":
         // A legacy server may ask whether we live before all else; a modern one sends no requests.
         if (message.method === "ping" && this.#era !== "modern") this.#reply(writeResult(message.id, "{}"));
-        else if (this.#era === "legacy") this.#inbound.take(message);
+        else if (this.#era === "legacy") this.#inbound.take(message, requestId);
         else return false;
         return true;
     }
@@ -256,6 +257,18 @@ export class Conversation implements Receiver {
     tell(this.settings.onLog, message);
     if (requestId !== undefined) this.#pending.get(requestId)?.log(message);
     else for (const exchange of this.#pending.values()) exchange.log(message);
+  }
+
+  /**
+   * The application is being asked: the clock of the request that it is asked for stands still, or of all in flight
+   * where the transport does not tell which that is.
+   */
+  #hold(requestId: number | undefined): () => void {
+    const own = requestId === undefined ? undefined : this.#pending.get(requestId);
+    const releases = (own === undefined ? [...this.#pending.values()] : [own]).map((each) => each.hold());
+    return () => {
+      for (const release of releases) release();
+    };
   }
 
   #reply(text: string): void {

@@ -17,13 +17,16 @@ export class Exchange {
   readonly #timeout: number;
   readonly #maxTimeout: number;
   /** When `maxTimeout` is over, on the clock of `performance.now()`. */
-  readonly #deadline: number;
+  #deadline: number;
   readonly #resolve: (result: JsonObject) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onGiveUp: (exchange: Exchange, error: unknown, why: string) => void;
   readonly #onAbort: (() => void) | undefined;
   readonly #onNotice: ((method: string, params: JsonObject) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Questions of the server that the application is answering meanwhile, and since when there have been any. */
+  #questions = 0;
+  #askedAt = 0;
   #progress = Number.NEGATIVE_INFINITY;
 
   /**
@@ -98,15 +101,32 @@ export class Exchange {
     });
   }
 
-  #extend(): void {
-    if (this.#timer === undefined) return;
-    const left = this.#deadline - performance.now();
-    if (left > this.#timeout) {
-      this.#timer.refresh();
-    } else {
+  /**
+   * The server has asked something, and waits itself: both clocks stand still until it is answered. Then `timeout`
+   * starts again, as with each round of a modern request.
+   *
+   * @returns to be called once, when it is answered
+   */
+  hold(): () => void {
+    if (this.#questions++ === 0) {
+      this.#askedAt = performance.now();
       clearTimeout(this.#timer);
-      this.#timer = setTimeout(() => this.#expire("maxTimeout", this.#maxTimeout), Math.min(left, MAX_DELAY));
     }
+    return () => {
+      if (--this.#questions > 0) return;
+      this.#deadline += performance.now() - this.#askedAt;
+      this.#extend();
+    };
+  }
+
+  #extend(): void {
+    if (this.#timer === undefined || this.#questions > 0) return;
+    clearTimeout(this.#timer);
+    const left = this.#deadline - performance.now();
+    this.#timer =
+      left > this.#timeout
+        ? setTimeout(() => this.#expire("timeout", this.#timeout), Math.min(this.#timeout, MAX_DELAY))
+        : setTimeout(() => this.#expire("maxTimeout", this.#maxTimeout), Math.min(left, MAX_DELAY));
   }
 
   /** A notification that belongs to this request alone. */
@@ -125,6 +145,7 @@ export class Exchange {
 
   #stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
 }

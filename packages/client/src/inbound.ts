@@ -23,6 +23,13 @@ export interface InboundHost {
   readonly revision: () => Revision;
   readonly context: (signal: AbortSignal) => QuestionContext;
   readonly reply: (text: string) => void;
+  /**
+   * The application is asked: what the server cannot answer until it has an answer itself is given the time.
+   *
+   * @param requestId the request on whose stream the question came, if on one
+   * @returns ends it
+   */
+  readonly hold: (requestId: number | undefined) => () => void;
   /** Is told of a callback that failed: the server is not told how. */
   readonly onFailure: (error: Error) => void;
 }
@@ -36,8 +43,8 @@ export class Inbound {
   }
 
   /** Answers a request; one that the server cancels meanwhile is left unanswered. */
-  take({ id, method, params }: RequestMessage): void {
-    const { answers, maxQuestions, context, reply } = this.#host;
+  take({ id, method, params }: RequestMessage, requestId?: number): void {
+    const { answers, maxQuestions, context, reply, hold } = this.#host;
     // A stream that was resumed may bring a request again.
     if (this.#waiting.has(id)) return;
     if (this.#waiting.size >= maxQuestions) {
@@ -53,7 +60,10 @@ export class Inbound {
     };
     Promise.resolve()
       .then(() => answers.prepare(method, params))
-      .then((ask) => ask(context(controller.signal)))
+      .then((ask) => {
+        const { signal } = controller;
+        return endingWith(ask(context(signal)), signal, hold(requestId));
+      })
       .then((result) => {
         const text = JSON.stringify(spoken(method, result, this.#host.revision()));
         finish(() => writeResult(id, text));
@@ -81,6 +91,16 @@ export class Inbound {
     if (error instanceof AnswerError) return { code: ErrorCode.InternalError, message: error.message };
     return toErrorObject(error);
   }
+}
+
+/** Ends something with the work, or when nobody wants that any more: a callback may not heed its signal. */
+function endingWith<T>(work: Promise<T>, signal: AbortSignal, end: () => void): Promise<T> {
+  if (signal.aborted) end();
+  else signal.addEventListener("abort", end, { once: true });
+  return work.finally(() => {
+    signal.removeEventListener("abort", end);
+    if (!signal.aborted) end();
+  });
 }
 
 /** An answer as a revision has it: several blocks in one sampled message exist since 2025-11-25. */
