@@ -23,6 +23,7 @@ import { Answers, type QuestionContext } from "./answers.ts";
 import { ConnectionError, readable } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
 import { Inbound } from "./inbound.ts";
+import { runThrough } from "./middleware.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { paramsOf, type Question } from "./question.ts";
 import { type Change, changeOf } from "./subscriptions/changes.ts";
@@ -116,6 +117,14 @@ export class Conversation implements Receiver {
    * @throws InvalidResponseError when the answer is not one
    */
   request(question: Question, options: RequestOptions = NO_OPTIONS): Promise<JsonObject> {
+    const { middleware } = this.settings;
+    if (middleware.length === 0) return this.#send(question, options);
+    const { signal } = options;
+    const about = { revision: this.#revision, server: this.transport.serverName, signal };
+    return runThrough(middleware, question, about, (passed) => this.#send(passed, options));
+  }
+
+  #send(question: Question, options: RequestOptions): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       const { signal } = options;
       if (this.#end !== undefined) {

@@ -10,6 +10,7 @@ export {
   InvalidResponseError,
   TimeoutError,
 } from "./errors.ts";
+export type { Middleware, SentRequest } from "./middleware.ts";
 export type { ConnectOptions, RequestOptions } from "./options.ts";
 export type { Skill, SkillFile } from "./skills.ts";
 export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";

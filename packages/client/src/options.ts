@@ -2,6 +2,7 @@
 
 import type { Era, Implementation, LoggingLevel, LogMessage, Progress } from "@patchbay/core";
 import type { AnswerOptions } from "./answers.ts";
+import type { Middleware } from "./middleware.ts";
 
 /** Options of one request. */
 export interface RequestOptions {
@@ -30,6 +31,8 @@ export interface ConnectOptions extends AnswerOptions {
   clientInfo?: Implementation;
   /** `auto` finds out; the others skip that and fail where they do not fit. Default `auto`. */
   era?: "auto" | Era;
+  /** Stands around each request, the first outermost; `@patchbay/client/telemetry` has one that makes spans. */
+  middleware?: readonly Middleware[];
   /** Gives up connecting; `connect` rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Milliseconds to connect in, from start to ready. Default 60,000. */
@@ -95,6 +98,7 @@ export type Settings = Required<Omit<ConnectOptions, Optional>> & Pick<ConnectOp
 const DEFAULTS: Settings = {
   clientInfo: { name: "patchbay", version: "0.1.0" },
   era: "auto",
+  middleware: [],
   connectTimeout: 60_000,
   probeTimeout: 3_000,
   timeout: 60_000,

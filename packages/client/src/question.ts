@@ -62,10 +62,11 @@ const OUR_META = new Set<string>([
 ]);
 
 /** What the connection itself puts into `_meta` must not be there twice. */
-function withoutReserved(meta: JsonObject): JsonObject {
+export function withoutReserved(meta: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !OUR_META.has(key)));
 }
 
-function membersOf(value: JsonObject): string {
+/** The members of an object, as JSON text. */
+export function membersOf(value: JsonObject): string {
   return JSON.stringify(value).slice(1, -1);
 }
