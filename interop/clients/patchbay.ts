@@ -5,9 +5,17 @@ import type { LogMessage } from "@patchbay/core";
 import type { Connect, ResourcePage } from "./peer-client.ts";
 
 export function patchbay(era: NonNullable<ConnectOptions["era"]>): Connect {
-  return async (address) => {
+  return async (address, answers) => {
     let onLog: (message: LogMessage) => void = () => {};
-    const client = await connect(address, { era, onLog: (message) => onLog(message) });
+    const client = await connect(address, {
+      era,
+      onLog: (message) => onLog(message),
+      ...(answers && {
+        onElicit: (params) => answers.elicit(params),
+        onSample: (params) => answers.sample(params),
+        roots: () => answers.roots,
+      }),
+    });
     return {
       revision: client.revision,
       server: client.server,
@@ -29,6 +37,9 @@ export function patchbay(era: NonNullable<ConnectOptions["era"]>): Connect {
         onLog = listener;
         return client.setLogLevel(level);
       },
+      changeRoots: (roots) => client.setRoots(roots),
+      listen: (filter, onChange) =>
+        client.listen(filter, (change) => onChange(change.kind === "resource" ? change.uri : change.kind)),
       ping: () => client.ping(),
       close: () => client.close(),
     };

@@ -6,15 +6,33 @@ import {
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { type CompleteParams, type LoggingLevel, type LogMessage, META } from "@patchbay/core";
-import { type CallOptions, type Connect, type PeerClient, sdkOptions } from "./peer-client.ts";
+import type { ChangeFilter } from "@patchbay/client";
+import { type CompleteParams, type LoggingLevel, type LogMessage, META, type Root } from "@patchbay/core";
+import {
+  type Answers,
+  type CallOptions,
+  type Connect,
+  type PeerClient,
+  SDK_CAPABILITIES,
+  SDK_RECONNECTION,
+  sdkOptions,
+  watchStream,
+} from "./peer-client.ts";
 
 export function sdkV2(mode: VersionNegotiationMode): Connect {
-  return async (address) => {
-    const client = new Client({ name: "sdk-v2", version: "2.0.0" }, { versionNegotiation: { mode } });
+  return async (address, answers) => {
+    const client = new Client(
+      { name: "sdk-v2", version: "2.0.0" },
+      { versionNegotiation: { mode }, capabilities: answers === undefined ? {} : SDK_CAPABILITIES },
+    );
+    if (answers !== undefined) answer(client, answers);
+    const stream = watchStream();
     const transport =
       "url" in address
-        ? new StreamableHTTPClientTransport(new URL(address.url))
+        ? new StreamableHTTPClientTransport(new URL(address.url), {
+            fetch: stream.fetch,
+            reconnectionOptions: SDK_RECONNECTION,
+          })
         : new StdioClientTransport(address);
     await client.connect(transport);
     const modern = client.getProtocolEra() === "modern";
@@ -51,6 +69,31 @@ export function sdkV2(mode: VersionNegotiationMode): Connect {
         logLevel = level;
         if (!modern) await client.setLoggingLevel(level);
       },
+      changeRoots: async (roots: Root[]) => {
+        if (answers !== undefined) answers.roots = roots;
+        if (!modern) await client.sendRootsListChanged();
+      },
+      listen: async (filter: ChangeFilter, onChange: (what: string) => void) => {
+        hear(client, onChange);
+        if (modern) {
+          const subscription = await client.listen(filter as Parameters<typeof client.listen>[0]);
+          return {
+            honored: subscription.honoredFilter,
+            ended: subscription.closed,
+            close: () => subscription.close(),
+          };
+        }
+        if (transport instanceof StreamableHTTPClientTransport) await stream.opened;
+        const uris = filter.resourceSubscriptions ?? [];
+        for (const uri of uris) await client.subscribeResource({ uri });
+        return {
+          honored: undefined,
+          close: async () => {
+            for (const uri of uris) await client.unsubscribeResource({ uri });
+          },
+        };
+      },
+      callTask: undefined,
       // The modern era has no ping.
       ping: () => (modern ? client.discover() : client.ping()),
       close: async () => {
@@ -60,4 +103,19 @@ export function sdkV2(mode: VersionNegotiationMode): Connect {
     } satisfies Record<keyof PeerClient, unknown>;
     return peer as unknown as PeerClient;
   };
+}
+
+function answer(client: Client, answers: Answers): void {
+  const asked = <Params>(params: unknown) => params as Params;
+  const given = (result: object) => result as never;
+  client.setRequestHandler("elicitation/create", ({ params }) => given(answers.elicit(asked(params))));
+  client.setRequestHandler("sampling/createMessage", ({ params }) => given(answers.sample(asked(params))));
+  client.setRequestHandler("roots/list", () => given({ roots: answers.roots }));
+}
+
+function hear(client: Client, onChange: (what: string) => void): void {
+  client.setNotificationHandler("notifications/tools/list_changed", () => onChange("tools"));
+  client.setNotificationHandler("notifications/prompts/list_changed", () => onChange("prompts"));
+  client.setNotificationHandler("notifications/resources/list_changed", () => onChange("resources"));
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => onChange(params.uri));
 }

@@ -1,4 +1,4 @@
-/** A server of Streamable HTTP in a process of its own: it prints its URL when it listens. */
+/** A server of HTTP in a process of its own: it prints its URL when it listens. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ export async function startHttpServer(
 
 async function readUrl(stdout: Readable): Promise<string | undefined> {
   for await (const line of createInterface({ input: stdout })) {
-    const url = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(line)?.[0];
+    const url = /http:\/\/127\.0\.0\.1:\d+\/(mcp|sse)/.exec(line)?.[0];
     if (url === undefined) continue;
     stdout.resume();
     return url;

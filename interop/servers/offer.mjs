@@ -39,6 +39,58 @@ export const BLOCKS = [
   { type: "resource", resource: { uri: NOTES[0].uri, mimeType: "text/plain", text: NOTES[0].text } },
 ];
 
+/** A form with a default of each kind. */
+export const FORM = {
+  type: "object",
+  properties: {
+    name: { type: "string", title: "Name", minLength: 1 },
+    seats: { type: "integer", minimum: 1, maximum: 8, default: 2 },
+    row: { type: "string", enum: ["front", "back"], default: "back" },
+    aisle: { type: "boolean", default: false },
+  },
+  required: ["name"],
+};
+export const NAME_FORM = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+export const SEATS_FORM = { type: "object", properties: { seats: { type: "integer" } }, required: ["seats"] };
+export const PAGE = "https://theatre.example/seats?row=back";
+
+const WEATHER_QUESTION = {
+  role: "user",
+  content: { type: "text", text: "What is the weather in Bern?" },
+};
+export const SAMPLE = { messages: [WEATHER_QUESTION], maxTokens: 50, systemPrompt: "Be brief." };
+/** A first question, whose answer uses the tool, and the second, that has the tool's result. */
+export const SAMPLE_WITH_TOOLS = {
+  messages: [WEATHER_QUESTION],
+  maxTokens: 50,
+  tools: [
+    {
+      name: "weather",
+      description: "The weather in a city",
+      inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+    },
+  ],
+  toolChoice: { mode: "auto" },
+};
+export function withToolResult({ content }) {
+  const [use] = [content].flat().filter(({ type }) => type === "tool_use");
+  const result = {
+    type: "tool_result",
+    toolUseId: use.id,
+    content: [{ type: "text", text: `Sunny in ${use.input.city}` }],
+  };
+  return {
+    ...SAMPLE_WITH_TOOLS,
+    messages: [WEATHER_QUESTION, { role: "assistant", content: [use] }, { role: "user", content: [result] }],
+  };
+}
+export const textOf = ({ content }) => [content].flat().find(({ type }) => type === "text")?.text;
+
+/** A form's answer, alike whoever's library gave it. */
+export const answerOf = ({ action, content }) =>
+  JSON.stringify(action === "accept" ? { action, content } : { action });
+export const rootsOf = (roots) => JSON.stringify(roots.map(({ uri, name }) => ({ uri, name })));
+
 export const FAILURE = "it broke, as it was asked to";
 
 /** One page of a list; the SDKs leave pages to the server. */

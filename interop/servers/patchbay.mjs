@@ -1,4 +1,4 @@
-/** The offer, served by Patchbay: `node patchbay.mjs stdio|http`. */
+/** The offer, served by Patchbay: `node patchbay.mjs stdio|http|sse`. */
 
 import { McpServer } from "@patchbay/server";
 import { serveHttp } from "@patchbay/server/http";
@@ -6,10 +6,12 @@ import { serveStdio } from "@patchbay/server/stdio";
 import { z } from "zod";
 import { hang, tell, told } from "./happenings.mjs";
 import * as offer from "./offer.mjs";
+import { offerDetaching, offerQuestions } from "./questions-patchbay.mjs";
 
 const server = new McpServer(offer.INFO, {
   instructions: offer.INSTRUCTIONS,
   pageSize: offer.NOTES_PER_PAGE,
+  tasks: { pollInterval: 20 },
 });
 
 server
@@ -50,7 +52,15 @@ server
   .tool("stopped", { input: z.object({ key: z.string() }) }, async ({ key }) => {
     await told(key);
     return "stopped";
+  })
+  .tool("change", {}, () => {
+    server.tool("passing", {}, () => "gone").removeTool("passing");
+    server.prompt("passing", {}, () => "gone").removePrompt("passing");
+    server.resource("passing:///", { name: "passing" }, () => "gone").removeResource("passing:///");
+    for (const { uri } of offer.NOTES) server.resourceUpdated(uri);
   });
+offerQuestions(server);
+offerDetaching(server);
 
 for (const { uri, text, ...definition } of offer.NOTES) server.resource(uri, definition, () => text);
 server.resource(offer.BLOB_URI, { name: "blob", mimeType: "application/octet-stream" }, () => offer.BLOB);
@@ -69,9 +79,10 @@ server.prompt(
   ({ topic, tone }) => offer.brief(topic, tone),
 );
 
-if (process.argv[2] === "http") {
-  const { url } = await serveHttp(server, { port: 0 });
-  console.log(url);
-} else {
+if (process.argv[2] === "stdio") {
   await serveStdio(server);
+} else {
+  const http = await serveHttp(server, { port: 0 });
+  console.log(process.argv[2] === "sse" ? new URL("/sse", http.url).href : http.url);
+  process.once("SIGTERM", () => http.close());
 }

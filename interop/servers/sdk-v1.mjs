@@ -1,28 +1,33 @@
-/** The offer, served by the official SDK v1: `node sdk-v1.mjs stdio|http`. */
+/** The offer, served by the official SDK v1: `node sdk-v1.mjs stdio|http|sse`. */
 
-import { randomUUID } from "node:crypto";
-import { createServer } from "node:http";
 import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import {
   ErrorCode,
   ListResourcesRequestSchema,
   McpError,
   SetLevelRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { hang, tell, told } from "./happenings.mjs";
+import { serveHttp, serveSse } from "./http-sdk-v1.mjs";
 import * as offer from "./offer.mjs";
+import { offerQuestions } from "./questions-sdk-v1.mjs";
+
+/** Every session has a server of its own; a change is one of all. */
+const sessions = new Set();
 
 const say = (text) => ({ content: [{ type: "text", text }] });
 
 function build() {
   const mcp = new McpServer(offer.INFO, {
     instructions: offer.INSTRUCTIONS,
-    capabilities: { logging: {} },
+    capabilities: { logging: {}, resources: { subscribe: true } },
   });
+  offerChanges(mcp);
   let logsDebug = true;
   mcp.server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
     logsDebug = params.level === "debug";
@@ -74,6 +79,22 @@ function build() {
   mcp.registerTool("stopped", { inputSchema: { key: z.string() } }, async ({ key }) => {
     await told(key);
     return say("stopped");
+  });
+  mcp.registerTool("change", {}, () => {
+    for (const change of sessions) change();
+    return { content: [] };
+  });
+  offerQuestions(mcp);
+  mcp.registerTool("detach", { inputSchema: { key: z.string() } }, async ({ key }, extra) => {
+    await progress(extra, 1, 3, "step 1");
+    await told(`${key} 1`);
+    extra.closeSSEStream?.();
+    await progress(extra, 2, 3, "step 2");
+    tell(`${key} detached`);
+    await told(`${key} 2`);
+    await progress(extra, 3, 3, "step 3");
+    await told(`${key} 3`);
+    return say("came back");
   });
 
   for (const { uri, name, mimeType, text } of offer.NOTES) {
@@ -140,23 +161,27 @@ function log(extra, level, data) {
   });
 }
 
-if (process.argv[2] === "http") {
-  const transports = new Map();
-  const http = createServer(async (request, response) => {
-    const id = request.headers["mcp-session-id"];
-    let transport = transports.get(id);
-    if (transport === undefined) {
-      if (id !== undefined) return void response.writeHead(404).end();
-      transport = new StreamableHTTPServerTransport({
-        sessionIdGenerator: randomUUID,
-        onsessioninitialized: (session) => transports.set(session, transport),
-        onsessionclosed: (session) => transports.delete(session),
-      });
-      await build().connect(transport);
-    }
-    await transport.handleRequest(request, response);
+function offerChanges(mcp) {
+  const watched = new Set();
+  mcp.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => {
+    watched.add(params.uri);
+    return {};
   });
-  http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
-} else {
-  await build().connect(new StdioServerTransport());
+  mcp.server.setRequestHandler(UnsubscribeRequestSchema, ({ params }) => {
+    watched.delete(params.uri);
+    return {};
+  });
+  const change = () => {
+    mcp.sendToolListChanged();
+    mcp.sendPromptListChanged();
+    mcp.sendResourceListChanged();
+    for (const { uri } of offer.NOTES) if (watched.has(uri)) void mcp.server.sendResourceUpdated({ uri });
+  };
+  sessions.add(change);
+  mcp.server.onclose = () => sessions.delete(change);
 }
+
+const [, , how] = process.argv;
+if (how === "http") serveHttp(build);
+else if (how === "sse") serveSse(build);
+else await build().connect(new StdioServerTransport());

@@ -1,10 +1,7 @@
 /** The offer, served by the official SDK v2 in both eras: `node sdk-v2.mjs stdio|http`. */
 
-import { createServer } from "node:http";
-import { toNodeHandler } from "@modelcontextprotocol/node";
 import {
   completable,
-  createMcpHandler,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -13,15 +10,24 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { hang, tell, told } from "./happenings.mjs";
+import { serveHttp } from "./http-sdk-v2.mjs";
 import * as offer from "./offer.mjs";
+import { offerQuestions, requestState } from "./questions-sdk-v2.mjs";
+
+/** Every legacy session has a server of its own; a change is one of all, and of those who listen. */
+const sessions = new Set();
+let notify;
 
 const say = (text) => ({ content: [{ type: "text", text }] });
 
-function build() {
+function build({ era }) {
   const mcp = new McpServer(offer.INFO, {
     instructions: offer.INSTRUCTIONS,
-    capabilities: { logging: {} },
+    capabilities: { logging: {}, resources: { subscribe: true } },
+    requestState,
   });
+  // Over HTTP a modern request has a server of its own, which nobody listens to.
+  if (era === "legacy" || notify === undefined) offerChanges(mcp, era);
 
   mcp.registerTool(
     "echo",
@@ -74,6 +80,26 @@ function build() {
   mcp.registerTool("stopped", { inputSchema: z.object({ key: z.string() }) }, async ({ key }) => {
     await told(key);
     return say("stopped");
+  });
+  mcp.registerTool("change", {}, () => {
+    for (const change of sessions) change();
+    notify?.toolsChanged();
+    notify?.promptsChanged();
+    notify?.resourcesChanged();
+    for (const { uri } of offer.NOTES) notify?.resourceUpdated(uri);
+    return { content: [] };
+  });
+  offerQuestions(mcp);
+  mcp.registerTool("detach", { inputSchema: z.object({ key: z.string() }) }, async ({ key }, ctx) => {
+    await progress(ctx, 1, 3, "step 1");
+    await told(`${key} 1`);
+    ctx.http?.closeSSE?.();
+    await progress(ctx, 2, 3, "step 2");
+    tell(`${key} detached`);
+    await told(`${key} 2`);
+    await progress(ctx, 3, 3, "step 3");
+    await told(`${key} 3`);
+    return say("came back");
   });
 
   for (const { uri, name, mimeType, text } of offer.NOTES) {
@@ -132,9 +158,29 @@ async function progress({ mcpReq }, value, total, message) {
   });
 }
 
-if (process.argv[2] === "http") {
-  const http = createServer(toNodeHandler(createMcpHandler(build)));
-  http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
-} else {
-  serveStdio(build);
+function offerChanges(mcp, era) {
+  const watched = new Set();
+  if (era === "legacy") {
+    mcp.server.setRequestHandler("resources/subscribe", ({ params }) => {
+      watched.add(params.uri);
+      return {};
+    });
+    mcp.server.setRequestHandler("resources/unsubscribe", ({ params }) => {
+      watched.delete(params.uri);
+      return {};
+    });
+  }
+  const change = () => {
+    mcp.sendToolListChanged();
+    mcp.sendPromptListChanged();
+    mcp.sendResourceListChanged();
+    for (const { uri } of offer.NOTES) {
+      if (era === "modern" || watched.has(uri)) void mcp.server.sendResourceUpdated({ uri });
+    }
+  };
+  sessions.add(change);
+  mcp.server.onclose = () => sessions.delete(change);
 }
+
+if (process.argv[2] === "http") notify = serveHttp(build);
+else serveStdio(build);
