@@ -39,11 +39,14 @@ export interface ErrorMessage {
   error: ErrorObject;
 }
 
-/** What was received is no message. `id` is the one to answer with, where one could be read. */
+/** What was received is no message. */
 export interface InvalidMessage {
   kind: "invalid";
+  /** The one to answer with, or that a response is for, where one could be read. */
   id: RequestId | undefined;
   error: ErrorObject;
+  /** It was to answer a request of ours. Who answers it in turn would answer a request of the sender's own. */
+  isResponse: boolean;
 }
 
 export type Message = RequestMessage | NotificationMessage | ResultMessage | ErrorMessage;
@@ -96,24 +99,18 @@ export function toMessage(value: JsonValue): Message | InvalidMessage {
   }
   const { id, method } = value;
   const validId = isRequestId(id) ? id : undefined;
-  if (value.jsonrpc !== "2.0") {
-    return invalid(ErrorCode.InvalidRequest, 'Invalid request: "jsonrpc" must be "2.0"', validId);
-  }
+  const isResponse = method === undefined && (value.result !== undefined || value.error !== undefined);
+  const refused = (what: string): InvalidMessage => ({
+    ...invalid(ErrorCode.InvalidRequest, `Invalid ${isResponse ? "response" : "request"}: ${what}`, validId),
+    isResponse,
+  });
+  if (value.jsonrpc !== "2.0") return refused('"jsonrpc" must be "2.0"');
   if (id !== undefined && validId === undefined && !(id === null && value.error !== undefined)) {
     const got = id === null ? "null" : kindOf(id);
-    return invalid(
-      ErrorCode.InvalidRequest,
-      `Invalid request: "id" must be a string or an integer, not ${got}`,
-    );
+    return refused(`"id" must be a string or an integer, not ${got}`);
   }
   if (method !== undefined) {
-    if (typeof method !== "string") {
-      return invalid(
-        ErrorCode.InvalidRequest,
-        `Invalid request: "method" must be a string, not ${kindOf(method)}`,
-        validId,
-      );
-    }
+    if (typeof method !== "string") return refused(`"method" must be a string, not ${kindOf(method)}`);
     const params = value.params ?? NO_PARAMS;
     if (!isObject(params)) {
       return invalid(
@@ -129,17 +126,13 @@ export function toMessage(value: JsonValue): Message | InvalidMessage {
   if (value.result !== undefined && validId !== undefined) {
     return isObject(value.result)
       ? { kind: "result", id: validId, result: value.result }
-      : invalid(ErrorCode.InvalidRequest, 'Invalid response: "result" must be an object', validId);
+      : refused('"result" must be an object');
   }
   const error = value.error;
   if (isObject(error) && Number.isInteger(error.code) && typeof error.message === "string") {
     return { kind: "error", id: validId, error: error as unknown as ErrorObject };
   }
-  return invalid(
-    ErrorCode.InvalidRequest,
-    'Invalid request: a message has a "method", or an "id" with a "result" or an "error"',
-    validId,
-  );
+  return refused('a message has a "method", or an "id" with a "result" or an "error"');
 }
 
 function isRequestId(value: unknown): value is RequestId {
@@ -153,7 +146,8 @@ function kindOf(value: JsonValue | undefined): string {
 }
 
 function invalid(code: number, message: string, id?: RequestId, data?: JsonValue): InvalidMessage {
-  return { kind: "invalid", id, error: data === undefined ? { code, message } : { code, message, data } };
+  const error = data === undefined ? { code, message } : { code, message, data };
+  return { kind: "invalid", id, error, isResponse: false };
 }
 
 /** The text of a request. `params` may be given as JSON text that was written before. */

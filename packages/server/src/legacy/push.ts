@@ -3,6 +3,7 @@
 import {
   type ErrorMessage,
   type InputRequest,
+  type InvalidMessage,
   type JsonObject,
   MissingCapabilityError,
   missingCapability,
@@ -82,7 +83,7 @@ export class ClientRequests {
   }
 
   /** Takes a response in; false when no request of ours waits for it. */
-  settle(message: ResultMessage | ErrorMessage): boolean {
+  settle(message: ResultMessage | ErrorMessage | InvalidMessage): boolean {
     const pending = message.id === undefined ? undefined : this.#pending.get(message.id);
     if (pending === undefined) return false;
     if (message.kind === "result") pending.resolve(message.result);

@@ -114,6 +114,7 @@ class Connection implements Serving {
       case "notification":
         return this.#notification(message);
       case "invalid":
+        if (message.isResponse) return void this.#asked.settle(message);
         return respond(writeError(message.id, message.error));
       default:
         this.#asked.settle(message);
@@ -133,7 +134,7 @@ class Connection implements Serving {
       );
     }
     const answers: string[] = [];
-    let missing = messages.filter(({ kind }) => kind === "request" || kind === "invalid").length;
+    let missing = messages.filter(isAnswered).length;
     const collect: Respond = (text) => {
       if (text !== undefined) answers.push(text);
       if (--missing === 0 && answers.length > 0) this.#channel.send(`[${answers.join(",")}]`);
@@ -229,4 +230,8 @@ class Connection implements Serving {
     const call = this.#inFlight.get(requestId as RequestId)?.call;
     call?.cancel(typeof reason === "string" ? reason : undefined);
   }
+}
+
+function isAnswered(message: Message | InvalidMessage): boolean {
+  return message.kind === "request" || (message.kind === "invalid" && !message.isResponse);
 }

@@ -124,6 +124,7 @@ export function createEndpoint(
         if (saysModern(http)) return http.respond(202);
         return see(legacy.tell(message, http), http);
       case "invalid":
+        if (message.isResponse) return see(legacy.tell(message, http), http);
         return sendJson(http, 400, writeError(message.id, message.error));
       default:
         return see(legacy.tell(message, http), http);

@@ -47,7 +47,8 @@ const NO_DIALOGUE: Dialogue = {
 };
 const NO_SESSIONS = "this server keeps no sessions";
 
-type Told = NotificationMessage | ResultMessage | ErrorMessage;
+/** What is no request; an invalid message only as a response that cannot be read. */
+type Told = NotificationMessage | ResultMessage | ErrorMessage | InvalidMessage;
 
 export class LegacyEndpoint {
   readonly #server: McpServer;
