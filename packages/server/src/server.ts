@@ -71,11 +71,6 @@ export interface McpServerOptions {
   onError?: (error: unknown, where: string) => void;
 }
 
-/** The tools of a server, and one more; a server that is told nothing of starts with none. */
-type WithTool<Tools, Name extends string, Type> = (unknown extends Tools ? object : Tools) & {
-  [Key in Name]: Type;
-};
-
 /** Answers a method of an extension's or your own. */
 export type MethodHandler = (params: JsonObject, context: Context) => Result | Promise<Result>;
 
@@ -147,14 +142,15 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
       [Input] extends [never] ? Record<string, never> : Parsed<Input>,
       [Output] extends [never] ? never : Parsed<Output>
     >,
-  ): McpServer<WithTool<Tools, Name, ToolTypeOf<Input, Output>>> {
+  ): McpServer<Tools & Record<Name, ToolTypeOf<Input, Output>>> {
     if (name.length < 1 || name.length > 128)
       throw new Error(`Tool "${name}": a name has 1 to 128 characters`);
     const entry = toolEntry(name, definition, handler as ToolHandler<Parsed<Input>, Parsed<Output>>);
     this.#catalog.tools.add(name, entry);
     // What was offered once stays offered: a client may have been told so.
     this.tasks.offered ||= entry.task !== undefined;
-    return this as unknown as McpServer<WithTool<Tools, Name, ToolTypeOf<Input, Output>>>;
+    // Through a named type of our own the compiler gives up on a chain of 100 tools; so it is spelled out.
+    return this as unknown as McpServer<Tools & Record<Name, ToolTypeOf<Input, Output>>>;
   }
 
   /**
