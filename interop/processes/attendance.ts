@@ -44,7 +44,7 @@ export async function takeAttendance(): Promise<Attendance> {
     pids,
     allLeft,
     async close() {
-      for (const pid of present.keys()) process.kill(pid, "SIGKILL");
+      for (const pid of present.keys()) kill(pid);
       await allLeft();
       server.close();
     },
@@ -61,4 +61,12 @@ export function exists(pid: number): boolean {
       return false;
     }
   });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended, and its connection is about to tell.
+  }
 }
