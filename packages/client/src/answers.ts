@@ -16,6 +16,7 @@ import {
   ProtocolError,
   type Root,
   samplingFault,
+  TASKS_EXTENSION,
 } from "@patchbay/core";
 import { AnswerError, readable } from "./errors.ts";
 
@@ -51,6 +52,11 @@ export interface AnswerOptions {
   sampleTools?: boolean;
   /** Where a server may work: `file:` URIs (client/roots). */
   roots?: Roots;
+  /**
+   * Takes tasks: a call of a tool may go on by itself, and is followed to its result (the extension
+   * io.modelcontextprotocol/tasks, and the tasks of 2025-11-25). Default false.
+   */
+  tasks?: boolean;
   /** Extensions that the application supports, by their identifiers, with their settings: declared as they are. */
   extensions?: JsonObject;
 }
@@ -76,7 +82,11 @@ export class Answers {
   /** What is declared to a server (schema § ClientCapabilities). */
   capabilities(era: Era): ClientCapabilities {
     const { onElicit, elicitModes = ["form", "url"], onSample, sampleTools = true } = this.#options;
-    const { roots, extensions } = this.#options;
+    const { roots, tasks } = this.#options;
+    // Who calls as a task declares nothing in 2025-11-25.
+    const ours = tasks === true && era === "modern" ? { [TASKS_EXTENSION]: {} } : undefined;
+    const extensions =
+      ours === undefined ? this.#options.extensions : { ...ours, ...this.#options.extensions };
     return {
       ...(onElicit && { elicitation: Object.fromEntries(elicitModes.map((mode) => [mode, {}])) }),
       ...(onSample && { sampling: sampleTools ? { tools: {} } : {} }),

@@ -28,23 +28,17 @@ import { CACHEABLE } from "./cache.ts";
 import type { Conversation } from "./conversation.ts";
 import { InvalidResponseError } from "./errors.ts";
 import type { Agreement } from "./negotiate.ts";
-import type { RequestOptions } from "./options.ts";
+import type { CallOptions, RequestOptions } from "./options.ts";
 import { questionOf } from "./question.ts";
 import { Requests } from "./requests.ts";
-import {
-  arrayOf,
-  isContentBlock,
-  isContents,
-  isPrompt,
-  isPromptMessage,
-  isResource,
-  isTemplate,
-} from "./results.ts";
+import { arrayOf, isContents, isPrompt, isPromptMessage, isResource, isTemplate } from "./results.ts";
 import { SKILLS_EXTENSION, type Skill } from "./skills.ts";
 import type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
 import { LegacySubscriptions } from "./subscriptions/legacy.ts";
 import { listenModern } from "./subscriptions/modern.ts";
+import type { ToolTask } from "./tasks/task.ts";
 import { tell } from "./tell.ts";
+import { ToolCalls } from "./tool-calls.ts";
 
 /**
  * A connection to one server. Each request rejects with a `ProtocolError` (the server answered with an
@@ -63,12 +57,26 @@ export interface Client<Tools = unknown> {
   readonly closed: Promise<Error | undefined>;
   /** All tools, from all pages (server/tools). None when the server does not have the capability. */
   listTools(options?: RequestOptions): Promise<Tool[]>;
-  /** Calls a tool. A tool that ran and failed gives a result with `isError`, not an error (server/tools). */
+  /**
+   * Calls a tool. A tool that ran and failed gives a result with `isError`, not an error (server/tools). With
+   * `tasks: true` a call that goes on as a task is followed to its result; giving up cancels the task.
+   */
   callTool<Name extends ToolName<Tools>>(
     name: Name,
     args?: ToolInput<Tools, Name>,
-    options?: RequestOptions,
+    options?: CallOptions,
   ): Promise<ToolOutput<Tools, Name>>;
+  /**
+   * Calls a tool that may run as a task, and gives a handle as soon as the server has it. Needs `tasks: true`. A server
+   * may answer at once all the same: then the result is there.
+   */
+  startTool<Name extends ToolName<Tools>>(
+    name: Name,
+    args?: ToolInput<Tools, Name>,
+    options?: CallOptions,
+  ): Promise<ToolTask<ToolOutput<Tools, Name>>>;
+  /** Takes a task up again by its id, be it one of an earlier connection. Nothing is sent. Needs `tasks: true`. */
+  task(taskId: string): ToolTask;
   /** All resources, from all pages (server/resources). */
   listResources(options?: RequestOptions): Promise<Resource[]>;
   /** All resource templates, from all pages (server/resources § Resource Templates). */
@@ -118,6 +126,7 @@ export class ConnectedClient implements Client {
   readonly #conversation: Conversation;
   readonly #legacy: LegacySubscriptions | undefined;
   readonly #requests: Requests;
+  readonly #calls: ToolCalls;
 
   constructor(conversation: Conversation, agreement: Agreement) {
     this.#conversation = conversation;
@@ -129,6 +138,7 @@ export class ConnectedClient implements Client {
     this.closed = conversation.closed;
     if (this.era === "legacy") this.#legacy = new LegacySubscriptions(conversation, this.capabilities);
     this.#requests = new Requests(conversation, agreement.revision);
+    this.#calls = new ToolCalls(conversation, this.#requests, agreement);
     conversation.onChange = (change) => {
       this.#requests.invalidate(change);
       this.#legacy?.hear(change);
@@ -141,17 +151,16 @@ export class ConnectedClient implements Client {
     return (await this.#requests.listTools(options)) as unknown as Tool[];
   }
 
-  async callTool(name: string, args: object = {}, options?: RequestOptions): Promise<CallToolResult> {
-    const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
-    const { tools } = this.#requests;
-    // What can be used without more ado is sent in the same turn.
-    if (tools.get(name)?.isReady === false) await tools.get(name)?.prepare();
-    const result = await this.#requests.call({ method: "tools/call", members, name }, args, options);
-    arrayOf("tools/call", result, "content", isContentBlock);
-    // It may have been listed again meanwhile.
-    if (tools.get(name)?.isReady === false) await tools.get(name)?.prepare();
-    tools.get(name)?.check(result);
-    return result as unknown as CallToolResult;
+  async callTool(name: string, args: object = {}, options?: CallOptions): Promise<CallToolResult> {
+    return this.#calls.call(name, args, options);
+  }
+
+  async startTool(name: string, args: object = {}, options?: CallOptions): Promise<ToolTask> {
+    return this.#calls.start(name, args, options);
+  }
+
+  task(taskId: string): ToolTask {
+    return this.#calls.task(taskId);
   }
 
   async listResources(options?: RequestOptions): Promise<Resource[]> {

@@ -30,6 +30,8 @@ import { type Change, changeOf } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
 
+/** Calls whose late answers are looked at. */
+const MAX_GIVEN_UP = 1_000;
 const NO_OPTIONS: RequestOptions = Object.freeze({});
 
 /** Requests and notifications with one server, over any transport. */
@@ -48,12 +50,18 @@ export class Conversation implements Receiver {
   onChange: ((change: Change) => void) | undefined;
   /** Is told that changes may have been missed. */
   onMissed: (() => void) | undefined;
+  /** Is told what a call was answered with that had been given up. */
+  onLateResult: ((result: JsonObject) => void) | undefined;
   #era: Era | undefined;
   #revision: Revision = LATEST_LEGACY;
   readonly #inbound: Inbound;
   #meta = "";
   #nextId = 1;
   readonly #pending = new Map<number, Exchange>();
+  /** Calls that were given up last, as their late answers are looked at. */
+  readonly #givenUp = new Set<number>();
+  /** Who hears what a legacy server tells of tasks. */
+  readonly #hearers = new Set<(method: string, params: JsonObject) => void>();
   #closing: Promise<void> | undefined;
   #end: ConnectionError | undefined;
   #settleClosed!: (cause: Error | undefined) => void;
@@ -157,6 +165,16 @@ export class Conversation implements Receiver {
     });
   }
 
+  /**
+   * Hears what a legacy server tells of no request in flight: it may be about a task.
+   *
+   * @returns ends it
+   */
+  hear(hearer: (method: string, params: JsonObject) => void): () => void {
+    this.#hearers.add(hearer);
+    return () => this.#hearers.delete(hearer);
+  }
+
   /** Sends a notification; resolves when the server has it. */
   notify(method: string, params?: object): Promise<void> {
     return this.transport.post(writeNotification(method, params));
@@ -181,6 +199,7 @@ export class Conversation implements Receiver {
         if (message.kind === "result") exchange?.answer(message.result);
         else if (message.kind === "error") exchange?.fail(errorOf(message.error));
         else exchange?.refuse(message.error.message);
+        if (exchange === undefined && message.kind === "result") this.#late(message);
         return exchange !== undefined;
       }
       case "notification":
@@ -222,7 +241,9 @@ export class Conversation implements Receiver {
 
   #onNotification(method: string, params: JsonObject, requestId: number | undefined): boolean {
     if (method === "notifications/progress") {
-      this.#pending.get(params.progressToken as number)?.progress(params);
+      const exchange = this.#pending.get(params.progressToken as number);
+      if (exchange === undefined) this.#tellHearers(method, params);
+      else exchange.progress(params);
     } else if (method === "notifications/message") {
       this.#log(params, requestId);
     } else if (this.#era === "modern") {
@@ -232,6 +253,8 @@ export class Conversation implements Receiver {
       this.#inbound.cancel(params.requestId as RequestId, reason);
     } else if (method === "notifications/elicitation/complete" && typeof params.elicitationId === "string") {
       tell(this.settings.onElicitComplete, params.elicitationId);
+    } else if (method === "notifications/tasks/status") {
+      this.#tellHearers(method, params);
     } else {
       const change = changeOf(method, params);
       if (change !== undefined) this.onChange?.(change);
@@ -258,6 +281,15 @@ export class Conversation implements Receiver {
     exchange.notice(method, params);
     const change = changeOf(method, params);
     if (change !== undefined) this.onChange?.(change);
+  }
+
+  #tellHearers(method: string, params: JsonObject): void {
+    for (const hearer of this.#hearers) hearer(method, params);
+  }
+
+  /** An answer that nobody waits for: the call may have become a task all the same. */
+  #late({ id, result }: { id: RequestId; result: JsonObject }): void {
+    if (typeof id === "number" && this.#givenUp.delete(id)) this.onLateResult?.(result);
   }
 
   #log({ level, logger, data }: JsonObject, requestId: number | undefined): void {
@@ -289,9 +321,16 @@ export class Conversation implements Receiver {
   readonly #giveUp = (exchange: Exchange, error: unknown, why: string): void => {
     if (this.#take(exchange) === undefined) return;
     exchange.fail(error);
+    if (exchange.method === "tools/call" && this.onLateResult !== undefined) this.#remember(exchange.id);
     const opening = this.#era === undefined || exchange.method === "initialize";
     this.transport.cancel(exchange.id, why, !opening);
   };
+
+  #remember(id: number): void {
+    this.#givenUp.add(id);
+    const [oldest] = this.#givenUp;
+    if (this.#givenUp.size > MAX_GIVEN_UP && oldest !== undefined) this.#givenUp.delete(oldest);
+  }
 
   /** Takes a request out of flight; nothing when it is not, or no longer, in flight. */
   #take(exchange: Exchange | undefined): Exchange | undefined {

@@ -42,15 +42,19 @@ export class ConnectionError extends Error {
   }
 }
 
+/** Options that limit a time. */
+export type TimeLimit = "timeout" | "maxTimeout" | "maxTaskTime";
+
 /** A request was given up because its time was over. */
 export class TimeoutError extends Error {
   /** The option that set the time. */
-  readonly limit: "timeout" | "maxTimeout";
+  readonly limit: TimeLimit;
   /** Milliseconds. */
   readonly value: number;
 
-  constructor(method: string, limit: "timeout" | "maxTimeout", value: number) {
-    super(`${method} was not answered within ${limit} (${value} ms), and was cancelled`);
+  constructor(method: string, limit: TimeLimit, value: number) {
+    const end = limit === "maxTaskTime" ? "and is not waited for any more" : "and was cancelled";
+    super(`${method} was not answered within ${limit} (${value} ms), ${end}`);
     this.name = "TimeoutError";
     this.limit = limit;
     this.value = value;
@@ -62,6 +66,17 @@ export class InvalidResponseError extends Error {
   constructor(message: string) {
     super(message);
     this.name = "InvalidResponseError";
+  }
+}
+
+/** The call's task was cancelled: there is no result. */
+export class TaskCancelledError extends Error {
+  readonly taskId: string;
+
+  constructor(taskId: string) {
+    super("The task was cancelled: it has no result");
+    this.name = "TaskCancelledError";
+    this.taskId = taskId;
   }
 }
 

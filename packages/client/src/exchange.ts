@@ -3,6 +3,7 @@
 import { isAtLeast, type JsonObject, type LogMessage } from "@patchbay/core";
 import { InvalidResponseError, readable, TimeoutError } from "./errors.ts";
 import type { RequestOptions, Settings } from "./options.ts";
+import { progressTeller } from "./progress.ts";
 import { asksForInput, ROUND_METHODS } from "./rounds.ts";
 import { tell } from "./tell.ts";
 
@@ -16,6 +17,8 @@ export class Exchange {
   readonly #options: RequestOptions;
   readonly #timeout: number;
   readonly #maxTimeout: number;
+  readonly #takesTasks: boolean;
+  readonly #tellProgress: (told: JsonObject) => boolean;
   /** When `maxTimeout` is over, on the clock of `performance.now()`. */
   #deadline: number;
   readonly #resolve: (result: JsonObject) => void;
@@ -27,7 +30,6 @@ export class Exchange {
   /** Questions of the server that the application is answering meanwhile, and since when there have been any. */
   #questions = 0;
   #askedAt = 0;
-  #progress = Number.NEGATIVE_INFINITY;
 
   /**
    * @param onGiveUp called when time is over or the caller cancels: with the error, and why in words for the server
@@ -45,7 +47,9 @@ export class Exchange {
     this.#options = options;
     this.#timeout = options.timeout ?? settings.timeout;
     this.#maxTimeout = Math.max(this.#timeout, options.maxTimeout ?? settings.maxTimeout);
+    this.#takesTasks = settings.tasks && method === "tools/call";
     this.#deadline = performance.now() + this.#maxTimeout;
+    this.#tellProgress = progressTeller(options.onProgress);
     this.#resolve = resolve;
     this.#reject = reject;
     this.#onNotice = onNotice;
@@ -71,6 +75,8 @@ export class Exchange {
       this.#resolve(result);
     } else if (asksForInput(result) && ROUND_METHODS.has(this.method)) {
       this.#resolve(result);
+    } else if (resultType === "task" && this.#takesTasks) {
+      this.#resolve(result);
     } else if (asksForInput(result)) {
       this.refuse("this method is never answered by a request for input");
     } else {
@@ -89,16 +95,8 @@ export class Exchange {
   }
 
   /** Work is being done: the time without an answer starts again, up to `maxTimeout`. Progress only grows. */
-  progress({ progress, total, message }: JsonObject): void {
-    const { onProgress } = this.#options;
-    if (onProgress === undefined || typeof progress !== "number" || !(progress > this.#progress)) return;
-    this.#progress = progress;
-    this.#extend();
-    tell(onProgress, {
-      progress,
-      ...(typeof total === "number" ? { total } : {}),
-      ...(typeof message === "string" ? { message } : {}),
-    });
+  progress(told: JsonObject): void {
+    if (this.#tellProgress(told)) this.#extend();
   }
 
   /**

@@ -8,10 +8,13 @@ export {
   ConnectionError,
   type ConnectionFailure,
   InvalidResponseError,
+  TaskCancelledError,
+  type TimeLimit,
   TimeoutError,
 } from "./errors.ts";
 export type { Middleware, SentRequest } from "./middleware.ts";
-export type { ConnectOptions, RequestOptions } from "./options.ts";
+export type { CallOptions, ConnectOptions, RequestOptions } from "./options.ts";
 export type { Skill, SkillFile } from "./skills.ts";
 export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
+export type { ToolTask } from "./tasks/task.ts";
 export type { HttpTarget } from "./transports/http-endpoint.ts";

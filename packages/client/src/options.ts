@@ -1,6 +1,14 @@
 /** What a caller may choose, and what holds when nothing was chosen. */
 
-import type { Era, Implementation, LoggingLevel, LogMessage, Progress } from "@patchbay/core";
+import {
+  type Era,
+  type Implementation,
+  type LoggingLevel,
+  type LogMessage,
+  type Progress,
+  TASKS_EXTENSION,
+  type Task,
+} from "@patchbay/core";
 import type { AnswerOptions } from "./answers.ts";
 import type { Middleware } from "./middleware.ts";
 
@@ -25,6 +33,16 @@ export interface RequestOptions {
   refresh?: boolean;
 }
 
+/** Options of a call of a tool, which may go on as a task where the client takes tasks. */
+export interface CallOptions extends RequestOptions {
+  /** Is told of a task when its status or its message changes. */
+  onStatus?: (task: Task) => void;
+  /** Milliseconds to wait for a task's result. Default: the connection's `maxTaskTime`. */
+  maxTaskTime?: number;
+  /** Milliseconds for which the server should keep the task; only in 2025-11-25 can it be asked to. */
+  ttl?: number;
+}
+
 /** Options of a connection. */
 export interface ConnectOptions extends AnswerOptions {
   /** Who we say we are. */
@@ -47,6 +65,8 @@ export interface ConnectOptions extends AnswerOptions {
   timeout?: number;
   /** Milliseconds that a request may take in all. Default 600,000. */
   maxTimeout?: number;
+  /** Milliseconds to wait for the result of a call that goes on as a task, in all. Default 24 hours. */
+  maxTaskTime?: number;
   /** Milliseconds that a server has for each step of closing: by itself, by SIGTERM, by SIGKILL. Default 2,000. */
   closeTimeout?: number;
   /** The least severe level of log messages to ask for. Default: `info` when there is an `onLog`, else none. */
@@ -93,16 +113,22 @@ type Optional =
   | "onStrayOutput";
 
 /** Options with every choice made. */
-export type Settings = Required<Omit<ConnectOptions, Optional>> & Pick<ConnectOptions, Optional>;
+export type Settings = Required<Omit<ConnectOptions, Optional>> &
+  Pick<ConnectOptions, Optional> & {
+    /** Whether calls may be answered by tasks. */
+    readonly tasks: boolean;
+  };
 
 const DEFAULTS: Settings = {
   clientInfo: { name: "patchbay", version: "0.1.0" },
   era: "auto",
+  tasks: false,
   middleware: [],
   connectTimeout: 60_000,
   probeTimeout: 3_000,
   timeout: 60_000,
   maxTimeout: 600_000,
+  maxTaskTime: 24 * 60 * 60_000,
   closeTimeout: 2_000,
   maxMessageBytes: 16 * 1024 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,
@@ -119,5 +145,5 @@ export function settingsOf(options: ConnectOptions): Settings {
   const chosen = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(chosen) };
   if (settings.onLog !== undefined) settings.logLevel ??= "info";
-  return settings;
+  return { ...settings, tasks: settings.tasks || settings.extensions?.[TASKS_EXTENSION] !== undefined };
 }

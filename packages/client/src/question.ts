@@ -8,7 +8,7 @@ export interface Question {
   method: string;
   members: string;
   meta?: string;
-  /** The tool, prompt or resource that is asked for. */
+  /** The tool, prompt, resource or task that is asked for. */
   name?: string;
   /** Parameters of the tool that are repeated in headers: name, value, name, value. */
   mirrored?: readonly string[] | undefined;
@@ -43,16 +43,24 @@ export function paramsOf(
 /** Takes a caller's `_meta` apart from its params: ours is joined to it as text. */
 export function questionOf(method: string, params: JsonObject): Question {
   const { _meta, ...rest } = params;
-  const name = method === "resources/read" ? params.uri : params.name;
+  const name = params[NAMED_BY[method] ?? ""];
   return {
     method,
     members: membersOf(rest),
     ...(isObject(_meta) ? { meta: membersOf(withoutReserved(_meta)) } : {}),
-    ...(typeof name === "string" && NAMED_METHODS.has(method) ? { name } : {}),
+    ...(typeof name === "string" ? { name } : {}),
   };
 }
 
-const NAMED_METHODS = new Set(["tools/call", "prompts/get", "resources/read"]);
+/** The member of params that says what a request is about (SEP-2243, SEP-2663 § Routing). */
+const NAMED_BY: Readonly<Record<string, string>> = {
+  "tools/call": "name",
+  "prompts/get": "name",
+  "resources/read": "uri",
+  "tasks/get": "taskId",
+  "tasks/update": "taskId",
+  "tasks/cancel": "taskId",
+};
 const OUR_META = new Set<string>([
   META.protocolVersion,
   META.clientInfo,

@@ -63,7 +63,7 @@ export async function completeRounds(
 }
 
 /** Asks all questions of a round at once; when one fails, the others are called off. */
-async function answerAll(
+export async function answerAll(
   conversation: Conversation,
   method: string,
   requests: JsonObject,

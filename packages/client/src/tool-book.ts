@@ -9,6 +9,7 @@ import {
   type MirroredParam,
   mirroredParams,
   mirroredValue,
+  type TaskSupport,
   type Validate,
 } from "@patchbay/core";
 import { InvalidResponseError, readable } from "./errors.ts";
@@ -100,6 +101,9 @@ export class ToolBook {
   readonly #checks: boolean;
   readonly #onWarning: ((warning: Error) => void) | undefined;
   #tools = new Map<string, KnownTool>();
+  /** Of those that may run as tasks (2025-11-25). */
+  #taskSupport = new Map<string, TaskSupport>();
+  #learned = false;
 
   /**
    * @param mirrors whether parameters are repeated in headers
@@ -115,13 +119,26 @@ export class ToolBook {
     return this.#tools.get(name);
   }
 
+  /** Whether the list was fetched once. */
+  get isLearned(): boolean {
+    return this.#learned;
+  }
+
+  /** Whether a tool runs as a task, as the list says (2025-11-25, server/tools § Execution). */
+  taskSupport(name: string): TaskSupport {
+    return this.#taskSupport.get(name) ?? "forbidden";
+  }
+
   /** Learns the whole list, and gives the tools of it that may be used. */
   learn(list: JsonObject[]): JsonObject[] {
     const tools = new Map<string, KnownTool>();
+    const taskSupport = new Map<string, TaskSupport>();
     const usable = list.filter((tool) => {
       const name = tool.name as string;
       const mirrored = this.#mirroredOf(name, tool.inputSchema as JsonSchema);
       if (mirrored === undefined) return false;
+      const support = isObject(tool.execution) ? tool.execution.taskSupport : undefined;
+      if (support === "optional" || support === "required") taskSupport.set(name, support);
       const output =
         this.#checks && isObject(tool.outputSchema) ? (tool.outputSchema as JsonSchema) : undefined;
       if (mirrored.length > 0 || output !== undefined) {
@@ -132,6 +149,8 @@ export class ToolBook {
       return true;
     });
     this.#tools = tools;
+    this.#taskSupport = taskSupport;
+    this.#learned = true;
     return usable;
   }
 

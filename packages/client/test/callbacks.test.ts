@@ -1,9 +1,9 @@
 /** What a server may ask of the application: pushed as requests by a legacy one, in rounds by a modern one. */
 
-import type { ElicitParams, ElicitResult, JsonObject } from "@patchbay/core";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { ElicitParams, JsonObject } from "@patchbay/core";
+import { describe, expect, test, vi } from "vitest";
 import { AnswerError, type ConnectOptions, connect, InvalidResponseError } from "../src/index.ts";
-import { type Asked, LEGACY, MODERN, type Script, scripted } from "./scripted.ts";
+import { LEGACY, MODERN, type Script, scripted } from "./scripted.ts";
 
 const TEXT = { content: [{ type: "text", text: "done" }] };
 const FORM = {
@@ -206,82 +206,6 @@ describe("a legacy server", () => {
     expect(refused.error).toMatchObject({
       message: expect.stringContaining("maxQuestions"),
       data: { value: 2 },
-    });
-  });
-
-  describe("waits for an answer, and its requests wait with it", () => {
-    beforeEach(() => {
-      vi.useFakeTimers();
-    });
-    afterEach(() => {
-      vi.useRealTimers();
-    });
-
-    /** A call, whose server asks at once; `next` waits for a question, and gives what answers it. */
-    async function asked() {
-      let tell!: (asked: Asked) => void;
-      const called = new Promise<Asked>((resolve) => {
-        tell = resolve;
-      });
-      const server = scripted({
-        ...LEGACY,
-        "tools/call": (call) => {
-          tell(call);
-          call.ask("q", "elicitation/create", FORM);
-          return undefined;
-        },
-      });
-      const questions: (() => void)[] = [];
-      let heard = () => {};
-      const onElicit = () =>
-        new Promise<ElicitResult>((resolve) => {
-          questions.push(() => resolve({ action: "decline" }));
-          heard();
-        });
-      const next = async () => {
-        while (questions.length === 0) {
-          await new Promise<void>((resolve) => {
-            heard = resolve;
-          });
-        }
-        return questions.shift() as () => void;
-      };
-      const client = await connect(server, { onElicit });
-      const outcome = client.callTool("a", {}, { timeout: 100, maxTimeout: 150 }).catch((error) => error);
-      return { outcome, call: await called, next };
-    }
-
-    test("for as long as it takes", async () => {
-      const { outcome, call, next } = await asked();
-      const reply = await next();
-      await vi.advanceTimersByTimeAsync(1_000_000);
-      reply();
-      await vi.advanceTimersByTimeAsync(99);
-      call.answer(TEXT);
-      expect(await outcome).toEqual(TEXT);
-    });
-
-    test("until there is one; then it has its time, and no more than maxTimeout of its own", async () => {
-      const { outcome, call, next } = await asked();
-      const reply = await next();
-      await vi.advanceTimersByTimeAsync(1_000_000);
-      reply();
-      await vi.advanceTimersByTimeAsync(90);
-      call.ask("q2", "elicitation/create", FORM);
-      const replyAgain = await next();
-      await vi.advanceTimersByTimeAsync(1_000_000);
-      replyAgain();
-      await vi.advanceTimersByTimeAsync(61);
-      expect(await outcome).toMatchObject({ name: "TimeoutError", limit: "maxTimeout", value: 150 });
-    });
-
-    test("until it takes the question back", async () => {
-      const { outcome, call, next } = await asked();
-      await next();
-      await vi.advanceTimersByTimeAsync(1_000_000);
-      call.notify("notifications/cancelled", { requestId: "q" });
-      await vi.advanceTimersByTimeAsync(100);
-      expect(await outcome).toMatchObject({ name: "TimeoutError", limit: "timeout", value: 100 });
     });
   });
 

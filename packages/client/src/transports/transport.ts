@@ -6,7 +6,7 @@ import type { InvalidMessage, Message, Revision } from "@patchbay/core";
 export interface RequestHead {
   id: number;
   method: string;
-  /** The tool, prompt or resource that is asked for, where the method has one. */
+  /** The tool, prompt, resource or task that is asked for, where the method has one. */
   name: string | undefined;
   /** Headers that repeat parameters of a tool, where the transport has them: name, value, name, value. */
   mirrored?: readonly string[] | undefined;

@@ -1,0 +1,92 @@
+/** A call of a tool that goes on by itself: looked at, waited for and cancelled, now or by a later process. */
+
+import type { CallToolResult, JsonObject, Task } from "@patchbay/core";
+import { ConnectionError, TimeoutError } from "../errors.ts";
+import type { CallOptions, RequestOptions } from "../options.ts";
+import { backoff, pause } from "../pause.ts";
+
+/** A call of a tool that runs as a task; of one that was answered at once, its result. */
+export interface ToolTask<Output = CallToolResult> {
+  /** Keep it to take the task up again with `client.task(taskId)`. Nothing where the server answered at once. */
+  readonly taskId: string | undefined;
+  /** Looks at it. Where the server answered at once it is `completed`. */
+  get(options?: RequestOptions): Promise<Task>;
+  /**
+   * Waits for its result, and answers its questions meanwhile. Giving up, by `signal` or `maxTaskTime`, leaves the
+   * task as it is.
+   *
+   * @throws ProtocolError when it failed
+   * @throws TaskCancelledError when it was cancelled
+   * @throws TimeoutError after `maxTaskTime`
+   */
+  result(options?: CallOptions): Promise<Output>;
+  /** Resolves when the server has heard of it; one that is over stays as it is. */
+  cancel(options?: RequestOptions): Promise<void>;
+}
+
+/** Tasks as one revision has them. */
+export interface TaskMethods {
+  get(taskId: string, options?: RequestOptions): Promise<Task>;
+  cancel(taskId: string, options?: RequestOptions): Promise<void>;
+  /**
+   * Waits for the result of the call, as it would have been answered with.
+   *
+   * @param signal ends the waiting, and rejects with its reason
+   * @param known what is known of the task, if anything
+   * @param token what its progress is told under, where that outlives the call
+   */
+  follow(
+    taskId: string,
+    options: CallOptions,
+    signal: AbortSignal,
+    known?: Task,
+    token?: string,
+  ): Promise<JsonObject>;
+}
+
+const FIRST_PAUSE = 500;
+const MAX_PAUSE = 30_000;
+/** Times in a row that nothing came back. */
+const MAX_FAILURES = 10;
+/** The longest that a timer can wait. */
+const MAX_DELAY = 2 ** 31 - 1;
+
+/** A task does not end with a connection that breaks off: what may be asked again is. */
+export async function retried<T>(
+  ask: () => Promise<T>,
+  isOver: () => boolean,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isLost = error instanceof ConnectionError || error instanceof TimeoutError;
+      if (!isLost || signal.aborted || isOver() || failures >= MAX_FAILURES) throw error;
+      await pause(backoff(failures, FIRST_PAUSE, MAX_PAUSE), signal);
+    }
+  }
+}
+
+/** Does something within `maxTaskTime`, and until the caller gives up; its signal aborts when it is done, too. */
+export async function within<T>(
+  maxTaskTime: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const end = new AbortController();
+  const timer = setTimeout(
+    () => end.abort(new TimeoutError("tools/call", "maxTaskTime", maxTaskTime)),
+    Math.min(maxTaskTime, MAX_DELAY),
+  );
+  const onAbort = () => end.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await work(end.signal);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+    end.abort(new DOMException("the task is no longer waited for", "AbortError"));
+  }
+}
