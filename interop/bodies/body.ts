@@ -6,6 +6,8 @@ export interface Connected {
   readonly client: PeerClient;
   /** What the client answers with; a test sets it. */
   readonly answers: Answers;
+  /** Another client, that can be asked nothing, of the same server of HTTP. */
+  connectMute(): Promise<PeerClient>;
   /** Ends a server of HTTP. */
   stopServer(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Patchbay's client, as a peer. */
 
 import { type ConnectOptions, connect } from "@patchbay/client";
-import type { LogMessage } from "@patchbay/core";
+import type { CallToolResult, LogMessage } from "@patchbay/core";
 import type { Connect, ResourcePage } from "./peer-client.ts";
 
 export function patchbay(era: NonNullable<ConnectOptions["era"]>): Connect {
@@ -40,6 +40,13 @@ export function patchbay(era: NonNullable<ConnectOptions["era"]>): Connect {
       changeRoots: (roots) => client.setRoots(roots),
       listen: (filter, onChange) =>
         client.listen(filter, (change) => onChange(change.kind === "resource" ? change.uri : change.kind)),
+      callTask: async (name) => {
+        const { task } = await client.request("tools/call", { name, arguments: {}, task: {} });
+        const { taskId } = task as { taskId: string };
+        const result = await client.request("tasks/result", { taskId });
+        const { status } = await client.request("tasks/get", { taskId });
+        return { told: ["taskCreated", String(status)], result: result as unknown as CallToolResult };
+      },
       ping: () => client.ping(),
       close: () => client.close(),
     };

@@ -2,6 +2,7 @@
 
 import {
   Client,
+  SSEClientTransport,
   StreamableHTTPClientTransport,
   type VersionNegotiationMode,
 } from "@modelcontextprotocol/client";
@@ -9,6 +10,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { ChangeFilter } from "@patchbay/client";
 import { type CompleteParams, type LoggingLevel, type LogMessage, META, type Root } from "@patchbay/core";
 import {
+  type Address,
   type Answers,
   type CallOptions,
   type Connect,
@@ -27,13 +29,7 @@ export function sdkV2(mode: VersionNegotiationMode): Connect {
     );
     if (answers !== undefined) answer(client, answers);
     const stream = watchStream();
-    const transport =
-      "url" in address
-        ? new StreamableHTTPClientTransport(new URL(address.url), {
-            fetch: stream.fetch,
-            reconnectionOptions: SDK_RECONNECTION,
-          })
-        : new StdioClientTransport(address);
+    const transport = transportTo(address, stream.fetch);
     await client.connect(transport);
     const modern = client.getProtocolEra() === "modern";
     let logLevel: LoggingLevel | undefined;
@@ -103,6 +99,13 @@ export function sdkV2(mode: VersionNegotiationMode): Connect {
     } satisfies Record<keyof PeerClient, unknown>;
     return peer as unknown as PeerClient;
   };
+}
+
+function transportTo(address: Address, fetch: typeof globalThis.fetch) {
+  if (!("url" in address)) return new StdioClientTransport(address);
+  const url = new URL(address.url);
+  if (address.sse) return new SSEClientTransport(url);
+  return new StreamableHTTPClientTransport(url, { fetch, reconnectionOptions: SDK_RECONNECTION });
 }
 
 function answer(client: Client, answers: Answers): void {

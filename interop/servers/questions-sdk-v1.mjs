@@ -58,5 +58,25 @@ export function offerQuestions(mcp) {
     return say(offer.textOf(await sample(extra, offer.withToolResult(use))));
   });
   mcp.registerTool("ask_roots", {}, async (extra) => say(offer.rootsOf(await roots(extra))));
+  mcp.experimental.tasks.registerToolTask(
+    "rehearse",
+    { execution: { taskSupport: "optional" } },
+    {
+      async createTask({ taskStore, sendRequest }) {
+        const task = await taskStore.createTask({ ttl: null, pollInterval: 20 });
+        const { taskId } = task;
+        const params = { mode: "form", message: "Book", requestedSchema: offer.FORM };
+        const asked = sendRequest({ method: "elicitation/create", params }, ElicitResultSchema, {
+          relatedTask: { taskId },
+        });
+        void asked.then((answer) =>
+          taskStore.storeTaskResult(taskId, "completed", say(offer.answerOf(answer))),
+        );
+        return { task };
+      },
+      getTask: ({ taskStore, taskId }) => taskStore.getTask(taskId),
+      getTaskResult: ({ taskStore, taskId }) => taskStore.getTaskResult(taskId),
+    },
+  );
   mcp.server.setNotificationHandler(RootsListChangedNotificationSchema, () => tell("roots changed"));
 }

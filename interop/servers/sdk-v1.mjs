@@ -1,5 +1,6 @@
 /** The offer, served by the official SDK v1: `node sdk-v1.mjs stdio|http|sse`. */
 
+import { InMemoryTaskMessageQueue, InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks";
 import { completable } from "@modelcontextprotocol/sdk/server/completable.js";
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -25,7 +26,13 @@ const say = (text) => ({ content: [{ type: "text", text }] });
 function build() {
   const mcp = new McpServer(offer.INFO, {
     instructions: offer.INSTRUCTIONS,
-    capabilities: { logging: {}, resources: { subscribe: true } },
+    capabilities: {
+      logging: {},
+      resources: { subscribe: true },
+      tasks: { requests: { tools: { call: {} } } },
+    },
+    taskStore: new InMemoryTaskStore(),
+    taskMessageQueue: new InMemoryTaskMessageQueue(),
   });
   offerChanges(mcp);
   let logsDebug = true;

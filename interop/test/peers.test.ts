@@ -37,10 +37,10 @@ const PAIRS: Pair[] = [
   { client: "Patchbay, auto", connect: patchbay("auto"), server: "patchbay", revision: MODERN },
 ];
 const BOTH = ["stdio", "http"] as const;
-/** HTTP+SSE, which SDK v2 does not serve. */
+/** With HTTP+SSE, which the SDK's v2 server does not have, and a modern client would not look for. */
 const ALL = [...BOTH, "sse"] as const;
 const CASES = PAIRS.flatMap((pair) => {
-  const old = pair.client === "SDK v1" || pair.server === "sdk-v1";
+  const old = pair.server === "sdk-v1" || (pair.client.startsWith("SDK") && pair.revision === LEGACY);
   return (old ? ALL : BOTH).map((transport) => ({ ...pair, transport }));
 });
 
@@ -276,7 +276,12 @@ describe.each(CASES)("$client × $server over $transport ($revision)", (pair) =>
   });
 
   const circumstances = { client: pair.client, server, transport, modern };
-  const connected = () => ({ client, answers, stopServer: async () => http?.stop() });
+  const connected = () => ({
+    client,
+    answers,
+    connectMute: () => connect({ url: http?.url ?? "", sse: transport === "sse" }),
+    stopServer: async () => http?.stop(),
+  });
   questions(circumstances, connected);
   changes(circumstances, connected);
 
