@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Client, type ConnectOptions, connect } from "@patchbay/client";
+import { type Change, type Client, type ConnectOptions, connect } from "@patchbay/client";
 import type { LogMessage, Progress } from "@patchbay/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Attendance, exists, takeAttendance } from "../processes/attendance.ts";
@@ -27,6 +27,16 @@ describe.each(["stdio", "http"] as const)("server-everything over %s", (transpor
       // It keeps running when its stdin ends while it simulates logs, so each step of closing is taken.
       closeTimeout: 300,
       onLog: (message) => onLog(message),
+      onElicit: ({ message }) =>
+        message.startsWith("Please provide inputs")
+          ? { action: "accept", content: { name: "Ada" } }
+          : { action: "decline" },
+      onSample: ({ messages }) => ({
+        role: "assistant",
+        model: "model-1",
+        content: { type: "text", text: `heard ${messages.length}` },
+      }),
+      roots: [{ uri: "file:///seats", name: "Seats" }],
     };
     if (transport === "http") {
       const args = ["--import", ANNOUNCE_PORT, EVERYTHING, "streamableHttp"];
@@ -158,17 +168,50 @@ describe.each(["stdio", "http"] as const)("server-everything over %s", (transpor
     expect((await client.callTool("echo", { message: "still here" })).isError ?? false).toBe(false);
   });
 
-  // Over HTTP it logs on a stream of the session's own, which the client does not open yet.
-  if (transport === "stdio") {
-    test("logs", async () => {
-      await client.setLogLevel("debug");
-      const logged = new Promise<LogMessage>((resolve) => {
-        onLog = resolve;
-      });
-      await client.callTool("toggle-simulated-logging");
-      expect((await logged).data).toMatch(/^\w+[- ]level[- ]message$/);
+  test("asks the user, our model, and where it may work", async () => {
+    const form = await client.callTool("trigger-elicitation-request");
+    const raw = (form.content.at(-1) as { text: string }).text.replace("Raw result: ", "");
+    expect(JSON.parse(raw)).toEqual({
+      action: "accept",
+      content: {
+        name: "Ada",
+        firstLine: "It was a dark and stormy night.",
+        integer: 42,
+        number: 3.14,
+        untitledSingleSelectEnum: "Monica",
+        untitledMultipleSelectEnum: ["Guitar"],
+        titledSingleSelectEnum: "hero-1",
+        titledMultipleSelectEnum: ["fish-1"],
+        legacyTitledEnum: "pet-1",
+      },
     });
-  }
+    const sampled = await client.callTool("trigger-sampling-request", { prompt: "hi" });
+    expect(sampled.content).toMatchObject([{ text: expect.stringMatching(/"text": "heard 1"/) }]);
+    const roots = await client.callTool("get-roots-list");
+    expect(roots.content).toMatchObject([{ text: expect.stringContaining("file:///seats") }]);
+  });
+
+  test("tells of a resource that we listen to", async () => {
+    const uri = "demo://resource/static/document/features.md";
+    const heard = new Promise<Change>((resolve) => {
+      void client
+        .listen({ resourceSubscriptions: [uri] }, resolve)
+        .then(() => client.callTool("toggle-subscriber-updates"));
+    });
+    expect(await heard).toEqual({ kind: "resource", uri });
+    await client.callTool("toggle-subscriber-updates");
+  });
+
+  test("logs", async () => {
+    await client.setLogLevel("debug");
+    const logged = new Promise<LogMessage>((resolve) => {
+      onLog = ({ data, ...rest }) => {
+        if (/^\w+[- ]level[- ]message/i.test(String(data))) resolve({ data, ...rest });
+      };
+    });
+    await client.callTool("toggle-simulated-logging");
+    expect(await logged).toMatchObject({ level: expect.any(String) });
+  });
 
   test("closes, and leaves no process behind", async () => {
     expect(attendance.pids).not.toEqual([]);
