@@ -106,7 +106,8 @@ export interface Client<Tools = unknown> {
   /** From now on a server may work there; a legacy one is told that it changed (client/roots). */
   setRoots(roots: Roots): Promise<void>;
   /**
-   * Sends any other request. Of the result nothing but its `resultType` is looked at. Questions of the server are
+   * Sends any other request. Of the result nothing but its `resultType` is looked at, and a task that a call has become
+   * is given as it is. Questions of the server are
    * answered, unless `params` bring the answers of an earlier round.
    */
   request(method: string, params?: object, options?: RequestOptions): Promise<JsonObject>;

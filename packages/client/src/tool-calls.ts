@@ -34,6 +34,8 @@ export class ToolCalls {
   readonly #tasks: TaskMethods | undefined;
   /** Whether a call becomes a task when its client says so (2025-11-25); since, the server decides. */
   readonly #demands: boolean;
+  /** Whether the server has said that it can cancel; since 2026-07-28 each can. */
+  readonly #cancels: boolean;
   #tokens = 0;
 
   constructor(
@@ -43,6 +45,7 @@ export class ToolCalls {
   ) {
     this.#conversation = conversation;
     this.#requests = requests;
+    this.#cancels = revision !== "2025-11-25" || capabilities.tasks?.cancel !== undefined;
     if (!conversation.settings.tasks || revision < "2025-11-25") {
       this.#demands = false;
       return;
@@ -186,6 +189,7 @@ export class ToolCalls {
   }
 
   #abandon(taskId: string): void {
+    if (!this.#cancels) return;
     this.#methods()
       .cancel(taskId)
       .catch(() => {

@@ -2,7 +2,10 @@
 
 import type { ElicitResult } from "@patchbay/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { Conversation } from "../src/conversation.ts";
 import { connect } from "../src/index.ts";
+import { settingsOf } from "../src/options.ts";
+import type { Receiver, Transport } from "../src/transports/transport.ts";
 import { type Asked, LEGACY, scripted } from "./scripted.ts";
 
 const TEXT = { content: [{ type: "text", text: "done" }] };
@@ -85,4 +88,47 @@ describe("a legacy server waits for an answer, and its requests wait with it", (
     await vi.advanceTimersByTimeAsync(100);
     expect(await outcome).toMatchObject({ name: "TimeoutError", limit: "timeout", value: 100 });
   });
+});
+
+test("a question that came on the stream of a request holds that one alone", async () => {
+  vi.useFakeTimers();
+  try {
+    let receiver!: Receiver;
+    const sent: number[] = [];
+    const transport: Transport = {
+      serverName: "streams",
+      mirrorsParams: false,
+      listen: (listener) => {
+        receiver = listener;
+      },
+      send: (_text, { id }) => sent.push(id),
+      post: async () => {},
+      cancel() {},
+      adopt() {},
+      probeExpired: () => new Promise(() => {}),
+      evidence: () => "",
+      close: async () => {},
+    };
+    let heard!: () => void;
+    const asked = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    const onElicit = () => {
+      heard();
+      return new Promise<ElicitResult>(() => {});
+    };
+    const conversation = new Conversation(transport, settingsOf({ onElicit, timeout: 100 }));
+    conversation.agree("legacy");
+    const held = conversation.request({ method: "tools/call", members: "" });
+    const other = conversation.request({ method: "tools/call", members: "" }).catch((error) => error);
+    const [first = 0] = sent;
+    receiver.onMessage({ kind: "request", id: "q", method: "elicitation/create", params: FORM }, first);
+    await asked;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await other).toMatchObject({ name: "TimeoutError", limit: "timeout" });
+    receiver.onMessage({ kind: "result", id: first, result: TEXT }, first);
+    expect(await held).toEqual(TEXT);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -61,11 +61,19 @@ export async function retried<T>(
     try {
       return await ask();
     } catch (error) {
-      const isLost = error instanceof ConnectionError || error instanceof TimeoutError;
-      if (!isLost || signal.aborted || isOver() || failures >= MAX_FAILURES) throw error;
+      if (!isPassing(error) || signal.aborted || isOver() || failures >= MAX_FAILURES) throw error;
       await pause(backoff(failures, FIRST_PAUSE, MAX_PAUSE), signal);
     }
   }
+}
+
+/** A failure of the way, or of a moment: not one that says what is thought of us. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof TimeoutError) return true;
+  if (!(error instanceof ConnectionError)) return false;
+  const { reason, status } = error;
+  if (status !== undefined) return status >= 500 || status === 429;
+  return reason === "closed" || reason === "unreachable";
 }
 
 /** Does something within `maxTaskTime`, and until the caller gives up; its signal aborts when it is done, too. */
