@@ -156,7 +156,8 @@ export function overHttp(origin: URL): (hear: (line: string) => void) => Say {
       const [method, path] = (lines[0] as string).split(" ") as [string, string];
       const rest = lines.slice(1);
       const isHeader = (line: string) => /^[A-Za-z][\w-]*: /.test(line);
-      const headers = Object.fromEntries(rest.filter(isHeader).map((line) => line.split(/: (.*)/, 2)));
+      const given = rest.filter(isHeader).map((line) => line.split(/: (.*)/, 2) as [string, string]);
+      const headers = Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]));
       const body = rest.filter((line) => !isHeader(line)).join("\n");
       const abort = new AbortController();
       leave.set(number, abort);
@@ -173,8 +174,7 @@ export function overHttp(origin: URL): (hear: (line: string) => void) => Say {
         if (value !== null) say(`${name}: ${value}`);
       }
       if (type !== "text/event-stream") {
-        const text = await response.text();
-        if (text !== "") say(text);
+        for (const line of (await response.text()).split("\n")) if (line !== "") say(line);
         return;
       }
       for await (const { event, id, retry, data } of readEvents(response)) {

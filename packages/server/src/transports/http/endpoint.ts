@@ -2,11 +2,14 @@
 
 import {
   ErrorCode,
+  type ErrorMessage,
   eraOf,
+  type InvalidMessage,
   NO_BATCHES,
   parseMessages,
   type RequestId,
   type RequestMessage,
+  type ResultMessage,
   writeError,
 } from "@patchbay/core";
 import { declaredVersion } from "../../modern/envelope.ts";
@@ -56,6 +59,8 @@ export interface Endpoint {
 }
 
 const MIB = 1024 * 1024;
+/** The verbs of this endpoint for a client that speaks a revision without sessions and GET streams. */
+const MODERN_METHODS = "POST, OPTIONS";
 const CLOSING = { code: ErrorCode.InternalError, message: "This server is closing" };
 
 /**
@@ -124,11 +129,16 @@ export function createEndpoint(
         if (saysModern(http)) return http.respond(202);
         return see(legacy.tell(message, http), http);
       case "invalid":
-        if (message.isResponse) return see(legacy.tell(message, http), http);
+        if (message.isResponse) return takeResponse(message, http);
         return sendJson(http, 400, writeError(message.id, message.error));
       default:
-        return see(legacy.tell(message, http), http);
+        return takeResponse(message, http);
     }
+  }
+
+  function takeResponse(message: ResultMessage | ErrorMessage | InvalidMessage, http: HttpExchange): void {
+    if (!saysModern(http)) return see(legacy.tell(message, http), http);
+    refuse(http, 400, "No request is waiting for this response: a server of this revision sends no requests");
   }
 
   function see(work: Promise<void>, http: HttpExchange, id?: RequestId): void {
@@ -155,7 +165,7 @@ export function createEndpoint(
           http.setHeader("allow", METHODS);
           return http.respond(204);
       }
-      refuseMethod(http, "send each message by POST");
+      refuseMethod(http, "send each message by POST", saysModern(http) ? MODERN_METHODS : METHODS);
     },
     end() {
       ending = true;
