@@ -209,7 +209,7 @@ const MATH = new Map<string, PythonFunction | number>([
   }),
   numbers("hypot", 0, Infinity, (args) => precise.hypot(args.map(toFloat))),
   ofList("prod", (items, budget) => items.reduce((product, item) => operate("*", product, item, budget), 1n)),
-  ofList("fsum", (items) => precise.sum(items.map(toFloat))),
+  ofList("fsum", (items) => exactSum(items.map(toFloat))),
   ints("factorial", 1, 1, ([n], budget) => integers.factorial(n as bigint, budget)),
   ints("comb", 2, 2, ([n, k], budget) => integers.combinations(n as bigint, k as bigint, budget)),
   ints("perm", 1, 2, ([n, k], budget) => integers.permutations(n as bigint, k ?? (n as bigint), budget)),
@@ -242,7 +242,6 @@ function operateFloat(a: number, b: number): number {
 }
 
 function powerInMath(base: number, exponent: number): number {
-  if (base === 0 && exponent === -Infinity) return Infinity;
   if (!Number.isFinite(base) || !Number.isFinite(exponent)) return powerOfFloats(base, exponent);
   if (base === 0 ? exponent < 0 : base < 0 && !Number.isInteger(exponent)) {
     throw new CalculatorError("math domain error");
@@ -251,6 +250,17 @@ function powerInMath(base: number, exponent: number): number {
     throw new CalculatorError("math range error");
   }
   return powerOfFloats(base, exponent);
+}
+
+function exactSum(items: readonly number[]): number {
+  if (items.includes(Infinity) && items.includes(-Infinity)) {
+    throw new CalculatorError("-inf + inf in fsum");
+  }
+  const result = precise.sum(items);
+  if (!Number.isFinite(result) && items.every(Number.isFinite)) {
+    throw new CalculatorError("intermediate overflow in fsum");
+  }
+  return result;
 }
 
 function remainderInMath(x: number, y: number): number {

@@ -113,7 +113,7 @@ function floorDivideFloats(a: number, b: number): number {
 export function powerOfFloats(base: number, exponent: number): number {
   if (exponent === 0 || base === 1) return 1;
   if (Number.isNaN(base) || Number.isNaN(exponent)) return NaN;
-  if (base === 0 && exponent < 0) {
+  if (base === 0 && exponent < 0 && exponent !== -Infinity) {
     throw new CalculatorError("0.0 cannot be raised to a negative power");
   }
   if (base === -1 && !Number.isFinite(exponent)) return 1;

@@ -3,15 +3,16 @@
  * the correctly rounded exp and log. They err as it errs, which is what makes the last digit agree.
  */
 
-import { exp, log } from "./precise.ts";
+import { exp, isSpecial, log } from "./precise.ts";
 import { bitLength, shift, split } from "./ratio.ts";
 
 const LOG10_2_HIGH = 0.30102999566361177;
 const LOG10_2_LOW = 3.694239077158931e-13;
 const LARGE = 2 ** 28;
 
-/** log10 of a positive finite float or int, however large. */
+/** log10 of a positive float or int, however large; NaN and Infinity are their own. */
 export function log10(x: number | bigint): number {
+  if (isSpecial(x)) return x;
   const { mantissa, exponent } = typeof x === "bigint" ? { mantissa: x, exponent: 0 } : split(x);
   const bits = bitLength(mantissa);
   const twos = exponent + bits - 1;

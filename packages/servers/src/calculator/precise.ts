@@ -101,13 +101,18 @@ export function exp(x: number): number {
   return floatExp(toFixed(x));
 }
 
-/** Natural logarithm of a positive float or int, however large. */
+/** Natural logarithm of a positive float or int, however large; NaN and Infinity are their own. */
 export function log(x: number | bigint): number {
-  return x === Infinity ? Infinity : toFloat(logOf(x));
+  return isSpecial(x) ? x : toFloat(logOf(x));
 }
 
 export function log2(x: number | bigint): number {
-  return x === Infinity ? Infinity : nearestFloat(logOf(x), ln2());
+  return isSpecial(x) ? x : nearestFloat(logOf(x), ln2());
+}
+
+/** NaN or an infinity: no number that could be taken apart. */
+export function isSpecial(x: number | bigint): x is number {
+  return typeof x === "number" && !Number.isFinite(x);
 }
 
 function logOf(x: number | bigint): bigint {
