@@ -89,6 +89,7 @@ export type LimitName =
   | "maxSessionLength"
   | "maxSseConnections"
   | "maxInFlight"
+  | "maxRequests"
   | "maxBatch"
   | "maxQuestions"
   | "maxSubscriptions"

@@ -190,6 +190,40 @@ describe("the wrong HTTP", () => {
     }
   });
 
+  test("Host and Origin cannot be mistaken for each other, and every path asks for them", async () => {
+    const open = await serveHttp(server, {
+      port: 0,
+      allowedHosts: ["*"],
+      allowedOrigins: ["https://good.example"],
+    });
+    const ask = (headers: Record<string, string>, path = "/healthz") =>
+      new Promise<number>((resolve) => {
+        httpRequest({ port: open.port, host: "127.0.0.1", path, headers, setHost: false }, (incoming) => {
+          incoming.resume();
+          resolve(incoming.statusCode as number);
+        }).end();
+      });
+    expect(await ask({ host: "victim.example https://evil.example" })).toBe(403);
+    expect(await ask({ host: "victim.example", origin: "https://evil.example" })).toBe(403);
+    expect(await ask({ host: "victim.example", origin: "https://good.example" })).toBe(200);
+    await open.close();
+    for (const path of ["/healthz", "/nowhere"]) {
+      expect((await send("", { host: "evil.example" }, "GET", path)).status).toBe(403);
+    }
+  });
+
+  test("more modern requests than may be answered at once: 503", async () => {
+    const small = await serveHttp(server, { port: 0, maxRequests: 0 });
+    const response = await fetch(small.url, {
+      method: "POST",
+      headers: { ...HEADERS, ...(mirror("tools/list") as Record<string, string>), "mcp-name": "" },
+      body: JSON.stringify(modern("tools/list")),
+    });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(((await response.json()) as Json).error.data).toEqual({ limit: "maxRequests", value: 0 });
+    await small.close();
+  });
+
   test("Origin: 403, and a page of loopback may read the answer", async () => {
     for (const origin of [
       "https://evil.example",

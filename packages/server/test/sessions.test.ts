@@ -4,6 +4,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { McpServer } from "../src/index.ts";
+import { EventBudget } from "../src/legacy/event-budget.ts";
+import { EventStream } from "../src/legacy/event-stream.ts";
 import { type SessionRecord, strangerSession } from "../src/legacy/session.ts";
 import { serveFetch } from "../src/transports/fetch.ts";
 import { memorySessions } from "../src/transports/http.ts";
@@ -145,3 +147,39 @@ test("50,000 initializes cost no more memory than maxSessions allows", async () 
   expect(statuses.get(200)).toBe(41_000);
   expect(heapAfterCollection() - full).toBeLessThan(4 * 1024 * 1024);
 }, 120_000);
+
+test("one who opens all sessions there may be keeps others out for a moment only", async () => {
+  const record = strangerSession("2025-11-25");
+  const guarded = memorySessions({ maxSessions: 2 });
+  await guarded.create(record);
+  await guarded.create(record);
+  expect(() => guarded.create(record)).toThrow(/maxSessions/);
+  const yielding = memorySessions({ maxSessions: 2, safeMs: 0 });
+  const [first, second] = [await yielding.create(record), await yielding.create(record)];
+  const third = await yielding.create(record);
+  expect([
+    yielding.has(first as string),
+    yielding.has(second as string),
+    yielding.has(third as string),
+  ]).toEqual([false, true, true]);
+});
+
+test("what streams keep is bounded in all, and the oldest lets go first", () => {
+  const budget = new EventBudget(100);
+  const options = {
+    resumable: true,
+    primes: false,
+    maxEvents: 10,
+    maxBufferedBytes: 1000,
+    keepAlive: 1000,
+    budget,
+  };
+  const streams = ["a", "b", "c"].map((id) => new EventStream(id, options, () => {}));
+  for (const stream of streams) stream.send("x".repeat(40));
+  expect(budget.used).toBe(80);
+  expect(streams.map((stream) => stream.hasAfter(0))).toEqual([false, true, true]);
+  streams[1]?.forget();
+  expect(budget.used).toBe(40);
+  streams[2]?.send("x".repeat(200));
+  expect(budget.used).toBe(0);
+});

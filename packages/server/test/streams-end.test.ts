@@ -1,6 +1,7 @@
 /** How streams and sessions end over legacy HTTP, and what is bounded while they last. */
 
 import { afterEach, describe, expect, test } from "vitest";
+import { EventBudget } from "../src/legacy/event-budget.ts";
 import { LiveSession } from "../src/legacy/live-session.ts";
 import { strangerSession } from "../src/legacy/session.ts";
 import type { SessionStore } from "../src/sessions/store.ts";
@@ -69,7 +70,11 @@ describe("what ends", () => {
 
   test("a session that ended in its store: its open streams, without being asked", async () => {
     const store = memorySessions();
-    const { url, script, endpoint } = await start({ sessions: store, keepAlive: 5 });
+    const { url, script, endpoint } = await start({
+      sessions: store,
+      keepAlive: 5,
+      budget: new EventBudget(1_000_000),
+    });
     const client = await openSession(url);
     const unasked = new Events(await client.get());
     await unasked.next();
@@ -100,7 +105,7 @@ describe("what ends", () => {
         return memory.has(id);
       },
     };
-    const { url } = await start({ sessions: store, keepAlive: 5 });
+    const { url } = await start({ sessions: store, keepAlive: 5, budget: new EventBudget(1_000_000) });
     const client = await openSession(url);
     const away = new AbortController();
     await new Events(await client.get(undefined, away.signal)).next();
@@ -134,7 +139,7 @@ describe("what ends", () => {
         },
       };
       void (async () => {
-        mounted = await mount(server, { sessions: store, keepAlive: 5 });
+        mounted = await mount(server, { sessions: store, keepAlive: 5, budget: new EventBudget(1_000_000) });
         await new Events(await (await openSession(mounted.url)).get()).next();
       })();
     });
@@ -205,7 +210,14 @@ describe("bounds", () => {
     let idle = 0;
     const limits = { maxInFlight: 1, answerTimeout: undefined };
     const live = new LiveSession(strangerSession("2025-11-25"), limits, () => idle++);
-    const options = { resumable: true, primes: true, maxEvents: 10, maxBufferedBytes: 100, keepAlive: 1000 };
+    const options = {
+      resumable: true,
+      primes: true,
+      maxEvents: 10,
+      maxBufferedBytes: 100,
+      keepAlive: 1000,
+      budget: new EventBudget(1_000_000),
+    };
     const streams = Array.from({ length: 100 }, () => live.openStream(options));
     for (const stream of streams) stream.end();
     const found = streams.map(({ id }) => live.find(`${id}.0`) !== undefined);
@@ -219,7 +231,7 @@ describe("bounds", () => {
   });
 
   test("idle streams get comments", async () => {
-    const { url, script } = await start({ keepAlive: 5 });
+    const { url, script } = await start({ keepAlive: 5, budget: new EventBudget(1_000_000) });
     const client = await openSession(url);
     void script("a").tell(1);
     for (const response of [await client.get(), await client.call(1, "works", { name: "a" })]) {

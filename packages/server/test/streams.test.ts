@@ -1,6 +1,7 @@
 /** Legacy streams: what goes on which, how they are lost and found again, and what ends them. */
 
 import { afterEach, describe, expect, test } from "vitest";
+import { EventBudget } from "../src/legacy/event-budget.ts";
 import { EventStream } from "../src/legacy/event-stream.ts";
 import type { EndpointOptions } from "../src/transports/http/endpoint.ts";
 import { Events, gist, type Mounted, mount, openSession, scripted, until } from "./streamable.ts";
@@ -326,7 +327,14 @@ describe("Last-Event-ID", () => {
   });
 
   test("is kept within maxBufferedBytes, the last event in any case", () => {
-    const options = { resumable: true, primes: true, maxEvents: 100, maxBufferedBytes: 100, keepAlive: 1000 };
+    const options = {
+      resumable: true,
+      primes: true,
+      maxEvents: 100,
+      maxBufferedBytes: 100,
+      keepAlive: 1000,
+      budget: new EventBudget(1_000_000),
+    };
     const stream = new EventStream("s", options, () => {});
     for (const length of [40, 40, 40]) stream.send("x".repeat(length));
     expect([0, 1, 2, 3, 4].map((seq) => stream.hasAfter(seq))).toEqual([false, true, true, true, false]);

@@ -2,6 +2,7 @@
 
 import { SSE_KEEP_ALIVE, sseEvent, sseEventWithId, ssePrimer, sseRetry } from "@patchbay/core";
 import { every } from "../timers.ts";
+import type { EventBudget, Keeper } from "./event-budget.ts";
 
 /** A connection that a stream is sent over. */
 export interface Sink {
@@ -23,6 +24,8 @@ export interface EventStreamOptions {
   maxBufferedBytes: number;
   /** Milliseconds between the comments that keep an idle stream open. */
   keepAlive: number;
+  /** What all streams together may keep. */
+  budget: EventBudget;
 }
 
 interface Kept {
@@ -31,7 +34,7 @@ interface Kept {
 }
 
 /** The events of one request, or of what a session is told unasked, in order. */
-export class EventStream {
+export class EventStream implements Keeper {
   readonly id: string;
   readonly #options: EventStreamOptions;
   readonly #onFinish: (stream: EventStream) => void;
@@ -150,11 +153,26 @@ export class EventStream {
     const { maxEvents, maxBufferedBytes } = this.#options;
     this.#kept.push({ seq: this.#seq, text });
     this.#keptLength += text.length;
+    this.#options.budget.spend(this, text.length);
     while (this.#kept.length > maxEvents || (this.#keptLength > maxBufferedBytes && this.#kept.length > 1)) {
       const { seq, text: gone } = this.#kept.shift() as Kept;
       this.#keptLength -= gone.length;
+      this.#options.budget.free(gone.length);
       this.#lost = seq;
     }
+  }
+
+  letGo(): number {
+    const length = this.#keptLength;
+    this.#kept.length = 0;
+    this.#keptLength = 0;
+    this.#lost = this.#seq;
+    return length;
+  }
+
+  /** Nobody will come back for it: what it keeps is free for others. */
+  forget(): void {
+    this.#options.budget.forget(this);
   }
 
   #eventId(seq: number): string {

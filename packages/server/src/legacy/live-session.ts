@@ -158,7 +158,10 @@ export class LiveSession {
   end(reason: string): void {
     for (const id of [...this.#running.keys()]) this.cancel(id, reason);
     this.finish();
-    for (const stream of [...this.#streams.values()]) stream.end();
+    for (const stream of [...this.#streams.values()]) {
+      stream.end();
+      stream.forget();
+    }
     this.#streams.clear();
     this.#finished.length = 0;
   }
@@ -173,13 +176,18 @@ export class LiveSession {
       this.#finished.push(stream);
       if (this.#finished.length > MAX_FINISHED) this.#forgetOldest();
     } else {
-      this.#streams.delete(stream.id);
+      this.#forgetStream(stream);
     }
     this.settle();
   }
 
   #forgetOldest(): void {
     const stream = this.#finished.shift();
-    if (stream !== undefined) this.#streams.delete(stream.id);
+    if (stream !== undefined) this.#forgetStream(stream);
+  }
+
+  #forgetStream(stream: EventStream): void {
+    this.#streams.delete(stream.id);
+    stream.forget();
   }
 }

@@ -7,8 +7,10 @@ import type { SessionStore } from "./store.ts";
 export interface MemorySessionsOptions {
   /** Milliseconds without a request or an open stream after which a session ends. Default 30 minutes. */
   idleMs?: number;
-  /** Sessions that may live at once; one more is refused. Default 10,000. */
+  /** Sessions that may live at once; one more takes the place of the idlest. Default 10,000. */
   maxSessions?: number;
+  /** Milliseconds for which a session is safe from that; while all are, one more is refused. Default 30 s. */
+  safeMs?: number;
   /** Characters of what one session keeps, as JSON: its client's description and subscriptions. Default 64 Ki. */
   maxSessionLength?: number;
 }
@@ -20,7 +22,12 @@ interface Kept {
 
 /** A store in memory. What is idle is swept when a session is opened; no timer runs. */
 export function memorySessions(options: MemorySessionsOptions = {}): SessionStore {
-  const { idleMs = 30 * 60_000, maxSessions = 10_000, maxSessionLength = 64 * 1024 } = options;
+  const {
+    idleMs = 30 * 60_000,
+    maxSessions = 10_000,
+    safeMs = 30_000,
+    maxSessionLength = 64 * 1024,
+  } = options;
   // Asked-for sessions move to the end, so the idlest are always first.
   const sessions = new Map<string, Kept>();
 
@@ -29,6 +36,12 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       if (now - lastAsked < idleMs) return;
       sessions.delete(id);
     }
+  }
+
+  /** One client that opens sessions by the thousand must not keep all others out for as long as those live. */
+  function makeRoom(now: number): void {
+    const [idlest] = sessions;
+    if (idlest !== undefined && now - idlest[1].lastAsked >= safeMs) sessions.delete(idlest[0]);
   }
 
   function checkLength(record: SessionRecord): void {
@@ -53,6 +66,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     create(record) {
       const now = Date.now();
       sweep(now);
+      if (sessions.size >= maxSessions) makeRoom(now);
       if (sessions.size >= maxSessions) {
         throw limitError(
           "maxSessions",

@@ -101,6 +101,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       messagesPath: sse.messagesPath,
     });
 
+  const guard = createGuard(host, options);
   const http = createServer(
     {
       headersTimeout,
@@ -117,6 +118,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
         if (isAt(url, sse.path)) return sseEndpoint.open(exchange);
         if (isAt(url, sse.messagesPath)) return sseEndpoint.post(exchange);
       }
+      // Not even the name of what runs here is for who was not meant to reach it.
+      if (guard(exchange) !== undefined) return exchange.respond(403, "text/plain", "Forbidden\n");
       if (url === "/healthz") return exchange.respond(200, "text/plain", "ok\n");
       exchange.respond(404, "text/plain", `Not found; the MCP endpoint is ${path}\n`);
     },

@@ -35,12 +35,16 @@ export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
   answerTimeout?: number;
   /** Requests of one legacy session that may be in flight at once; one more is refused. Default 1024. */
   maxInFlight?: number;
+  /** Modern requests of the whole endpoint that may be in flight at once. Default 10,000. */
+  maxRequests?: number;
   /** Milliseconds between the comments that keep an idle stream open. Default 15 s. */
   keepAlive?: number;
   /** Messages in one batch of 2025-03-26. Default 100. */
   maxBatch?: number;
   /** Events of a legacy stream that are kept for a client that comes back; 0 for none. Default 1000. */
   maxEvents?: number;
+  /** Characters of the events that all legacy streams keep together; the oldest are let go. Default 64 Mi. */
+  maxKeptBytes?: number;
 }
 
 /** One MCP endpoint. */
@@ -91,9 +95,14 @@ export function createEndpoint(
     keepAlive,
     maxBatch,
     maxEvents,
+    maxKeptBytes: options.maxKeptBytes ?? 64 * MIB,
     maxWatched: options.maxWatched,
   });
-  const modernOptions = { maxBufferedBytes, keepAlive };
+  const modernOptions = {
+    maxBufferedBytes,
+    keepAlive,
+    running: { count: 0, max: options.maxRequests ?? 10_000 },
+  };
   let ending = false;
 
   function post(http: HttpExchange): void {

@@ -43,8 +43,10 @@ export function createGuard(boundTo: string | undefined, options: GuardOptions):
     const host = http.header("host");
     const origin = http.header("origin");
     if (host === undefined) return "The Host header is missing";
-    const key = origin === undefined ? host : `${host} ${origin}`;
+    // No header holds a newline, so no other pair makes the same key.
+    const key = origin === undefined ? host : `${host}\n${origin}`;
     if (seen.has(key)) return undefined;
+    if (!/^[\w.\-[\]:]{1,255}$/.test(host)) return "The Host header is no name of a host";
     if (!hosts.has("*") && !hosts.has(nameOf(host))) {
       return `Host not allowed: ${host.slice(0, 128)}; see allowedHosts`;
     }

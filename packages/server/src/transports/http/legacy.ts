@@ -13,6 +13,7 @@ import {
 } from "@patchbay/core";
 import { type Answer, answer, errorAnswer } from "../../answer.ts";
 import { Call, type Dialogue } from "../../exchange.ts";
+import { EventBudget } from "../../legacy/event-budget.ts";
 import type { EventStream, EventStreamOptions } from "../../legacy/event-stream.ts";
 import type { LiveLimits } from "../../legacy/live-session.ts";
 import { LiveSessions } from "../../legacy/live-sessions.ts";
@@ -36,6 +37,8 @@ export interface LegacyOptions extends LiveLimits {
   maxBatch: number;
   /** Events of a stream that are kept to be sent again; 0 for none. */
   maxEvents: number;
+  /** Characters of the events that all streams keep together. */
+  maxKeptBytes: number;
   /** Resources that one session may subscribe to. */
   maxWatched: number | undefined;
 }
@@ -55,6 +58,7 @@ export class LegacyEndpoint {
   readonly #store: SessionStore | undefined;
   readonly #options: LegacyOptions;
   readonly #live: LiveSessions | undefined;
+  readonly #budget: EventBudget;
   readonly #find: FindSession;
 
   /** @param store nothing to serve each request alone */
@@ -62,6 +66,7 @@ export class LegacyEndpoint {
     this.#server = server;
     this.#store = store;
     this.#options = options;
+    this.#budget = new EventBudget(options.maxKeptBytes);
     if (store === undefined) {
       this.#find = passingSessions(options);
       return;
@@ -266,6 +271,7 @@ export class LegacyEndpoint {
   #streamOptions({ id, record }: HttpSession): EventStreamOptions {
     const { maxEvents, maxBufferedBytes, keepAlive } = this.#options;
     const resumable = id !== undefined && maxEvents > 0;
-    return { resumable, primes: record.revision >= "2025-11-25", maxEvents, maxBufferedBytes, keepAlive };
+    const primes = record.revision >= "2025-11-25";
+    return { resumable, primes, maxEvents, maxBufferedBytes, keepAlive, budget: this.#budget };
   }
 }

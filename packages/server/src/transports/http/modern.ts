@@ -1,6 +1,6 @@
 /** A modern request over HTTP: one POST, answered by JSON, or by a stream if something comes before the answer. */
 
-import { type RequestMessage, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
+import { limitError, type RequestMessage, SSE_KEEP_ALIVE, sseEvent, toErrorObject } from "@patchbay/core";
 import { answer, errorAnswer } from "../../answer.ts";
 import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envelope.ts";
 import { modernCall, modernReply } from "../../modern/methods.ts";
@@ -9,13 +9,15 @@ import type { McpServer } from "../../server.ts";
 import { every } from "../../timers.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { checkMirrorHeaders, checkParamHeaders } from "./headers.ts";
-import { sendJson, sendModern } from "./responses.ts";
+import { refuseForNow, sendJson, sendModern } from "./responses.ts";
 
 export interface ModernOptions {
   /** Bytes of a stream that may wait for its reader, which is dropped beyond. */
   maxBufferedBytes: number;
   /** Milliseconds between the comments that keep an idle stream open. */
   keepAlive: number;
+  /** The requests of the endpoint that are being answered, and how many may be. */
+  running: { count: number; readonly max: number };
 }
 
 /** Answers a modern request. */
@@ -42,6 +44,11 @@ export function serveModern(
 
   const { maxBufferedBytes, keepAlive } = options;
   let stopKeepAlive: (() => void) | undefined;
+  const { running } = options;
+  if (running.count >= running.max) {
+    const what = `more requests are being answered than maxRequests allows (${running.max}); try later`;
+    return refuseForNow(http, toErrorObject(limitError("maxRequests", what, running.max)), id);
+  }
   let answered = false;
   const call = modernCall(server, message, caller, (text) => {
     if (stopKeepAlive === undefined) {
@@ -50,8 +57,10 @@ export function serveModern(
     }
     if (http.write(sseEvent(text)) > maxBufferedBytes) http.destroy();
   });
+  let counted = false;
   const work = () => modernReply(server, message, call, subscriptions);
   answer(server, call, id, method, work, (settled) => {
+    if (counted) running.count--;
     answered = true;
     call.finish();
     if (stopKeepAlive === undefined) return sendModern(http, settled);
@@ -60,6 +69,8 @@ export function serveModern(
     http.end();
   });
   if (answered) return;
+  counted = true;
+  running.count++;
   // The client cancels by going away (streamable-http § Cancellation).
   http.onOver(() => {
     stopKeepAlive?.();

@@ -18,7 +18,7 @@ import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
 /** The verbs of the MCP endpoint. */
 export const METHODS = "GET, POST, DELETE, OPTIONS";
 /** What passes by itself, so that trying again later helps. */
-const CAPACITIES: unknown[] = ["maxSessions", "maxInFlight"];
+const CAPACITIES: unknown[] = ["maxSessions", "maxInFlight", "maxRequests"];
 const LEGACY_WIRE = wireOf(LATEST_LEGACY);
 
 export function sendJson(http: HttpExchange, status: number, text: string): void {
