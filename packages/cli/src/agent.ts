@@ -27,7 +27,7 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   const { systemPrompt, toolTimeout = options.timeout } = readHostSettings(process.env);
   const targets = (await chooseServers(names, options, context)).map((choice) => choice.find());
   const [model, , ...connections] = await Promise.allSettled([
-    chooseModel(process.env),
+    chooseModel(process.env, { fromFile: context.fromFile }),
     warmUp(),
     ...targets.map((target) => open(target, options, context)),
   ]);

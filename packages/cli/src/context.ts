@@ -8,6 +8,8 @@ export interface Context {
   signal: AbortSignal;
   /** The words after `--`: a server to start. */
   command: string[] | undefined;
+  /** The variables of the environment that `.env` set. */
+  fromFile: ReadonlySet<string>;
 }
 
 /** The options that every command with a server takes. */

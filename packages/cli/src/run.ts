@@ -26,9 +26,9 @@ export async function main(argv: string[]): Promise<never> {
 
   let exitCode: number = ExitCode.ok;
   const program = createProgram(async (work) => {
-    const warning = readDotEnv();
+    const { variables, warning } = readDotEnv();
     if (warning !== undefined) output.warn(warning);
-    const context: Context = { output, signal: stop.signal, command };
+    const context: Context = { output, signal: stop.signal, command, fromFile: variables };
     exitCode = (await work(context)) ?? ExitCode.ok;
   });
   try {

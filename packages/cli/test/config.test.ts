@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own variables
 /** mcp.json: found, checked, expanded. */
 
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -116,6 +117,18 @@ describe("readConfig", () => {
     expect(config.names).toEqual(["a", "b"]);
     expect(config.server("a")).toEqual({ command: "mine", cwd: join(process.cwd(), "sub") });
     expect(config.server("c")).toBeUndefined();
+  });
+
+  it("reads a regular file of at most 1 MiB, and nothing that never ends", async () => {
+    const takes = "; a configuration is a regular file of at most 1 MiB.";
+    mkdirSync("folder.json");
+    await expect(readConfig("folder.json")).rejects.toThrow(`folder.json: it is a folder${takes}`);
+    writeFileSync("large.json", " ".repeat(1024 * 1024 + 1));
+    await expect(readConfig("large.json")).rejects.toThrow(`large.json: it is larger than 1 MiB${takes}`);
+    if (process.platform === "win32") return;
+    execFileSync("mkfifo", ["pipe.json"]);
+    await expect(readConfig("pipe.json")).rejects.toThrow(`pipe.json: it is no regular file${takes}`);
+    await expect(readConfig("/dev/zero")).rejects.toThrow(`/dev/zero: it is no regular file${takes}`);
   });
 
   it("reads only the file it is told to", async () => {

@@ -30,6 +30,11 @@ export interface ModelOptions {
   maxRetries?: number;
   /** False: take the reply in one piece. Default true. */
   stream?: boolean;
+  /**
+   * The variables that a file of the working directory set, not the user. A BASE_URL among them is given
+   * no key from elsewhere: whoever wrote the file would have it.
+   */
+  fromFile?: ReadonlySet<string>;
 }
 
 export interface ModelSettings {
@@ -110,10 +115,12 @@ export function readModelSettings(env: Environment, options: ModelOptions = {}):
   const model = options.model ?? text(env, "MODEL");
   const baseUrl = readBaseUrl(options.baseUrl ?? text(env, "BASE_URL"));
   const provider = readProvider(env, options, model, baseUrl);
+  const key = provider === undefined || provider === "rules" ? undefined : readKey(env, options, provider);
+  if (key !== undefined && baseUrl !== undefined) checkOrigin(key, options);
   return {
     provider,
     model,
-    key: provider === undefined || provider === "rules" ? undefined : readKey(env, options, provider),
+    key,
     baseUrl,
     temperature: number(env, "MODEL_TEMPERATURE", options.temperature, { min: 0, max: 2 }),
     maxTokens: number(env, "MAX_TOKENS", options.maxTokens, { min: 1, max: 10_000_000, whole: true }),
@@ -187,6 +194,18 @@ function readKey(env: Environment, options: ModelOptions, provider: ProviderName
     return new Secret(variable, value);
   }
   return undefined;
+}
+
+/** A key goes where its owner said, or where the file that holds it says. */
+function checkOrigin(key: Secret, { apiKey, baseUrl, fromFile }: ModelOptions): void {
+  if (baseUrl !== undefined || !fromFile?.has("BASE_URL")) return;
+  if (apiKey === undefined && fromFile.has(key.variable)) return;
+  throw new HostError(
+    "configuration",
+    `BASE_URL comes from .env, and ${key.variable} does not: the key would go where that file says. ` +
+      "Put both into .env, or both into the environment.",
+    "BASE_URL",
+  );
 }
 
 function readBaseUrl(value: string | undefined): string | undefined {

@@ -100,6 +100,23 @@ describe("by environment", () => {
     expect(inspect(error)).not.toContain(CANARY);
   });
 
+  it("gives a file's BASE_URL no key from elsewhere", async () => {
+    const base = { BASE_URL: "http://elsewhere.example/v1", MODEL: "m" };
+    for (const variable of ["OPENAI_API_KEY", "API_KEY"]) {
+      const env = { ...base, [variable]: CANARY };
+      const error = await chooseModel(env, { fromFile: new Set(["BASE_URL"]) }).catch((thrown) => thrown);
+      expect(error).toMatchObject({ code: "configuration", variable: "BASE_URL" });
+      expect(error.message).toMatch(
+        new RegExp(`BASE_URL comes from \\.env, and ${variable} does not.*both into`),
+      );
+      for (const fromFile of [new Set<string>(), new Set([variable]), new Set(["BASE_URL", variable])]) {
+        expect((await chooseModel(env, { fromFile })).provider).toBe("openai");
+      }
+    }
+    const given = { apiKey: CANARY, fromFile: new Set(["BASE_URL", "API_KEY"]) };
+    await expect(chooseModel({ ...base, API_KEY: "k" }, given)).rejects.toThrow(/BASE_URL comes from/);
+  });
+
   it("reads the host's own settings", () => {
     expect(readHostSettings({ SYSTEM_PROMPT: "Be brief.", MCP_TOOL_TIMEOUT_MS: "5000" })).toEqual({
       systemPrompt: "Be brief.",

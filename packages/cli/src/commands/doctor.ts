@@ -46,7 +46,7 @@ export async function doctor(options: AgentOptions, context: Context): Promise<n
     configuration = problem(thrown);
   }
   const [model, ...servers] = await Promise.all([
-    lookAtModel(),
+    lookAtModel(context),
     ...choices.map((choice) => lookAtServer(choice, options, context)),
   ]);
   signal.throwIfAborted();
@@ -66,9 +66,9 @@ function lookAtNode(): Report["node"] {
   return ok ? { ok, version } : { ok, version, problem: `install Node.js ${OLDEST_NODE.join(".")} or later` };
 }
 
-async function lookAtModel(): Promise<Report["model"]> {
+async function lookAtModel({ fromFile }: Context): Promise<Report["model"]> {
   try {
-    return { ok: true, name: (await chooseModel(process.env)).label };
+    return { ok: true, name: (await chooseModel(process.env, { fromFile })).label };
   } catch (thrown) {
     return problem(thrown);
   }

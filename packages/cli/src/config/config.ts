@@ -1,9 +1,9 @@
 /** Finds, reads and joins the configuration files. */
 
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { usage } from "../failure.ts";
+import { readSmallFile } from "../file.ts";
 import { expand } from "./expand.ts";
 import type { ServerEntry } from "./schema.ts";
 
@@ -64,11 +64,16 @@ export async function readConfig(file?: string): Promise<Config> {
 
 function readText(path: string, mustExist: boolean): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readSmallFile(path);
   } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
+    const { code, message } = thrown as NodeJS.ErrnoException;
     if (!mustExist && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
-    const why = code === "ENOENT" ? "there is no such file" : `it cannot be read (${code})`;
+    const why =
+      code === undefined
+        ? `${message}; a configuration is a regular file of at most 1 MiB`
+        : code === "ENOENT"
+          ? "there is no such file"
+          : `it cannot be read (${code})`;
     throw usage(`${shownPath(path)}: ${why}.`);
   }
 }
