@@ -266,7 +266,36 @@ describe("when to come back", () => {
     position.failures = 3;
     expect(position.pause()).toBeGreaterThan(2_500);
     position.take({ id: "1", data: "", event: undefined });
+    expect(position.pause()).toBeGreaterThan(2_500);
+    position.take({ id: "2", data: "{}", event: undefined });
     expect(position.pause()).toBe(500);
+  });
+
+  test("not at once, and later each time that it brings a new id and no message", () => {
+    vi.useFakeTimers();
+    cleanups.push(async () => vi.useRealTimers());
+    const pauses: number[] = [];
+    let last = Date.now();
+    const host = {
+      get: (_: string | undefined, listener: ReplyListener) => {
+        pauses.push(Date.now() - last);
+        last = Date.now();
+        listener.onRetry?.(0);
+        const data = pauses.length === 4 ? "{}" : "";
+        if (pauses.length < 12) {
+          listener.onText(data, { id: String(pauses.length), data, event: undefined });
+          listener.onEnd();
+        }
+        return {} as Reply;
+      },
+      onText: vi.fn(),
+      onRefusal: () => "over" as const,
+      onBarren: vi.fn(),
+    };
+    new LegacyStream(host, new StreamPosition()).open();
+    vi.runAllTimers();
+    expect(pauses).toEqual([0, 100, 200, 400, 100, 100, 200, 400, 800, 1_600, 3_200, 5_000]);
+    expect(host.onText).toHaveBeenCalledOnce();
   });
 
   test("else after a second at most, and after a minute at most", () => {

@@ -34,17 +34,24 @@ export class LegacyStream {
   /** Opens the stream at once. */
   open(): void {
     let bare = true;
+    let brought = false;
     this.#reply = this.#host.get(this.#position.lastEventId, {
       onText: (text, event) => {
         // A body that is no stream is not what was asked for.
         if (event === undefined) return;
         bare = false;
         this.#barren = 0;
+        const isNew = this.#position.take(event);
         // Events without data are there to carry an id.
-        if (this.#position.take(event) && text !== "") this.#host.onText(text);
+        if (!isNew || text === "") return;
+        brought = true;
+        this.#host.onText(text);
       },
       onRetry: (ms) => this.#position.retryAfter(ms),
-      onEnd: () => this.#ended(bare),
+      onEnd: () => {
+        this.#ended(bare);
+        if (!bare && !brought) this.#position.polls++;
+      },
       onRefusal: (status, headers, body) => {
         if (this.#host.onRefusal(status, headers, body) === "again") this.#again(true);
       },

@@ -6,6 +6,10 @@ import { isHeaderValue } from "./http-headers.ts";
 
 const FIRST_PAUSE = 1_000;
 const MAX_PAUSE = 60_000;
+/** A server that wants us back sooner is asked after this long all the same. */
+const MIN_RETRY = 100;
+/** The longest that a stream which brings ids and no messages is left alone, unless the server wants it longer. */
+const MAX_POLL = 5_000;
 /** A server that wants to be left alone for longer is asked after this long all the same. */
 const MAX_RETRY = 60 * 60_000;
 /** Ids that are remembered to tell a repeated event by. */
@@ -15,6 +19,8 @@ const MAX_ID_LENGTH = 4_096;
 export class StreamPosition {
   /** Tries in a row that brought nothing. */
   failures = 0;
+  /** Streams in a row that brought ids and no message. */
+  polls = 0;
   #lastEventId: string | undefined;
   #retry: number | undefined;
   readonly #seen = new Set<string>();
@@ -25,19 +31,18 @@ export class StreamPosition {
   }
 
   /** Notes an event; false when it was there before. */
-  take({ id }: EventSourceMessage): boolean {
-    this.failures = 0;
-    if (id === undefined || id.length > MAX_ID_LENGTH || !isHeaderValue(id)) return true;
-    this.#lastEventId = id === "" ? undefined : id;
-    if (this.#seen.has(id)) return false;
-    this.#seen.add(id);
-    if (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.values().next().value as string);
-    return true;
+  take(event: EventSourceMessage): boolean {
+    const isNew = this.#note(event.id);
+    if (isNew && event.data !== "") {
+      this.failures = 0;
+      this.polls = 0;
+    }
+    return isNew;
   }
 
   /** The server says when to come back. */
   retryAfter(ms: number): void {
-    this.#retry = Math.min(ms, MAX_RETRY);
+    this.#retry = Math.max(MIN_RETRY, Math.min(ms, MAX_RETRY));
   }
 
   /** The server does not know where we were: the stream starts anew. */
@@ -47,8 +52,19 @@ export class StreamPosition {
 
   /** Milliseconds until the next try: what the server said, and longer each time that it brings nothing. */
   pause(): number {
-    const { failures } = this;
-    if (this.#retry === undefined) return backoff(failures, FIRST_PAUSE, MAX_PAUSE);
-    return this.#retry + (failures === 0 ? 0 : backoff(failures - 1, FIRST_PAUSE, MAX_PAUSE));
+    const { failures, polls } = this;
+    if (this.#retry === undefined) return backoff(failures + Math.min(polls, 3), FIRST_PAUSE, MAX_PAUSE);
+    const poll = Math.max(this.#retry, Math.min(this.#retry * 2 ** polls, MAX_POLL));
+    return poll + (failures === 0 ? 0 : backoff(failures - 1, FIRST_PAUSE, MAX_PAUSE));
+  }
+
+  /** Remembers where an event was; false when it was there before. */
+  #note(id: string | undefined): boolean {
+    if (id === undefined || id.length > MAX_ID_LENGTH || !isHeaderValue(id)) return true;
+    this.#lastEventId = id === "" ? undefined : id;
+    if (this.#seen.has(id)) return false;
+    this.#seen.add(id);
+    if (this.#seen.size > MAX_SEEN) this.#seen.delete(this.#seen.values().next().value as string);
+    return true;
   }
 }
