@@ -2,13 +2,10 @@
 
 import { isAtLeast, type JsonObject, type LogMessage } from "@patchbay/core";
 import { InvalidResponseError, readable, TimeoutError } from "./errors.ts";
-import type { RequestOptions, Settings } from "./options.ts";
+import { MAX_DELAY, type RequestOptions, type Settings } from "./options.ts";
 import { progressTeller } from "./progress.ts";
 import { asksForInput, ROUND_METHODS } from "./rounds.ts";
 import { tell } from "./tell.ts";
-
-/** The longest that a timer can wait. */
-const MAX_DELAY = 2 ** 31 - 1;
 
 /** A request that was sent and has no answer yet. */
 export class Exchange {

@@ -94,6 +94,10 @@ export interface ConnectOptions extends AnswerOptions {
   maxCacheBytes?: number;
   /** Pages of one list. Default 1,000. */
   maxPages?: number;
+  /** Items of one list, from all its pages. Default 100,000. */
+  maxListed?: number;
+  /** Characters of one list that comes in several pages. Default 64 Mi. */
+  maxListedChars?: number;
   /** Times that one request may be answered by questions (basic/patterns/mrtr). Default 10. */
   maxRounds?: number;
   /** Questions of the server that may wait for an answer at once. Default 64. */
@@ -119,6 +123,9 @@ export type Settings = Required<Omit<ConnectOptions, Optional>> &
     readonly tasks: boolean;
   };
 
+/** The longest that a timer can wait, in milliseconds: nearly 25 days. Node makes 1 ms of what is longer. */
+export const MAX_DELAY = 2 ** 31 - 1;
+
 const DEFAULTS: Settings = {
   clientInfo: { name: "patchbay", version: "0.1.0" },
   era: "auto",
@@ -135,6 +142,8 @@ const DEFAULTS: Settings = {
   maxStrayLines: 1_000,
   maxCacheBytes: 16 * 1024 * 1024,
   maxPages: 1_000,
+  maxListed: 100_000,
+  maxListedChars: 64 * 1024 * 1024,
   maxRounds: 10,
   maxQuestions: 64,
   maxConnections: 256,
@@ -145,5 +154,10 @@ export function settingsOf(options: ConnectOptions): Settings {
   const chosen = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(chosen) };
   if (settings.onLog !== undefined) settings.logLevel ??= "info";
+  for (const name of ["connectTimeout", "timeout", "closeTimeout"] as const) {
+    settings[name] = Math.min(settings[name], MAX_DELAY);
+  }
+  // A silent server is given twice this.
+  settings.probeTimeout = Math.min(settings.probeTimeout, MAX_DELAY / 2);
   return { ...settings, tasks: settings.tasks || settings.extensions?.[TASKS_EXTENSION] !== undefined };
 }

@@ -143,13 +143,18 @@ export class Requests {
     check: ItemCheck,
     options?: RequestOptions,
   ): Promise<JsonObject[]> {
-    const { maxPages } = this.#conversation.settings;
+    const { maxPages, maxListed, maxListedChars } = this.#conversation.settings;
+    const exceeds = (what: string, limit: string, value: number) =>
+      new InvalidResponseError(`${method}: the list has more ${what} than ${limit} allows (${value})`);
     const all: JsonObject[] = [];
     const seen = new Set<string>();
     let members = "";
+    let chars = 0;
     for (let page = 1; page <= maxPages; page++) {
       const result = await this.askCached({ method, members }, options);
-      for (const item of arrayOf(method, result, key, check)) all.push(item);
+      const items = arrayOf(method, result, key, check);
+      if (all.length + items.length > maxListed) throw exceeds("items", "maxListed", maxListed);
+      for (const item of items) all.push(item);
       const { nextCursor } = result;
       // An empty string is a cursor like any other; some servers write null for none.
       if (nextCursor === undefined || nextCursor === null) return all;
@@ -157,9 +162,12 @@ export class Requests {
         throw new InvalidResponseError(`${method}: nextCursor is not a string`);
       if (seen.has(nextCursor)) throw new InvalidResponseError(`${method}: the server repeats a cursor`);
       seen.add(nextCursor);
+      // One page alone is within maxMessageBytes: only a list of several is measured.
+      chars += JSON.stringify(result).length;
+      if (chars > maxListedChars) throw exceeds("characters", "maxListedChars", maxListedChars);
       members = `"cursor":${JSON.stringify(nextCursor)}`;
     }
-    throw new InvalidResponseError(`${method}: the list has more pages than maxPages allows (${maxPages})`);
+    throw exceeds("pages", "maxPages", maxPages);
   }
 }
 

@@ -149,6 +149,7 @@ describe("lists", () => {
       nextCursor: cursors[page++],
     });
   };
+  const tool = (name: string) => ({ name, inputSchema: { type: "object" } });
   const names = (tools: { name: string }[]) => tools.map(({ name }) => name);
 
   test("all pages are collected; an empty string is a cursor", async () => {
@@ -167,6 +168,44 @@ describe("lists", () => {
     const { client } = await modern(script, { maxPages: 3 });
     await expect(client.listTools()).rejects.toThrow("more pages than maxPages allows (3)");
   });
+
+  test("items without end are an error that names the limit, in one page or in many", async () => {
+    let page = 0;
+    const many = { "tools/list": () => ({ tools: [tool(`t${page}`)], nextCursor: String(page++) }) };
+    const { client } = await modern(many, { maxListed: 3 });
+    await expect(client.listTools()).rejects.toThrow("more items than maxListed allows (3)");
+    expect(page).toBe(4);
+    const one = { "tools/list": () => ({ tools: ["a", "b", "c", "d"].map(tool) }) };
+    await expect((await modern(one, { maxListed: 3 })).client.listTools()).rejects.toThrow("maxListed");
+    expect(await (await modern(one, { maxListed: 4 })).client.listTools()).toHaveLength(4);
+  });
+
+  test("large pages without end are an error that names the limit", async () => {
+    let page = 0;
+    const large = (name: string) => ({ ...tool(name), description: "x".repeat(1_000) });
+    const script = { "tools/list": () => ({ tools: [large(`t${page}`)], nextCursor: String(page++) }) };
+    const { client } = await modern(script, { maxListedChars: 3_000 });
+    await expect(client.listTools()).rejects.toThrow("more characters than maxListedChars allows (3000)");
+    expect(page).toBe(3);
+  });
+
+  test.each([2 ** 31, 1e15, Number.POSITIVE_INFINITY])(
+    "times of %d ms are as long as a timer can wait",
+    async (ms) => {
+      const warnings: Error[] = [];
+      const onWarning = (warning: Error) => warnings.push(warning);
+      process.on("warning", onWarning);
+      const times = { connectTimeout: ms, probeTimeout: ms, timeout: ms, maxTimeout: ms, closeTimeout: ms };
+      const { client } = await legacy({ "tools/call": () => TEXT }, times);
+      expect(await client.callTool("a")).toEqual(TEXT);
+      expect(await client.callTool("a", {}, { timeout: ms, maxTimeout: ms })).toEqual(TEXT);
+      await client.close();
+      // Warnings are told in a turn of their own.
+      await new Promise(setImmediate);
+      process.off("warning", onWarning);
+      expect(warnings).toEqual([]);
+    },
+  );
 
   test("what a server does not offer is not asked for", async () => {
     const script = { "server/discover": () => ({ supportedVersions: ["2026-07-28"], capabilities: {} }) };
