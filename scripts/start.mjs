@@ -1,5 +1,6 @@
 /** `npm start`: installs and builds when something changed, then runs the command. Plain Node, no dependency. */
 
+import "./node-version.mjs";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -35,14 +36,6 @@ const BUILT_BY = ["tsconfig.json", "tsconfig.base.json", "scripts/build.mjs", "s
 /** Where the system has process groups, a step has one of its own. */
 const GROUPS = process.platform !== "win32";
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
-
-const [major, minor] = process.versions.node.split(".").map(Number);
-if (major < 20 || (major === 20 && minor < 19)) {
-  console.error(
-    `Patchbay needs Node.js 20.19 or later; this is ${process.versions.node}. See https://nodejs.org.`,
-  );
-  process.exit(1);
-}
 
 try {
   if (!isInstalled() || !isBuilt()) await withLock(prepare);

@@ -3,6 +3,7 @@
  * types, runs every test (or the files whose path holds one of the words). Plain Node, no dependency.
  */
 
+import "./node-version.mjs";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { install } from "./install.mjs";

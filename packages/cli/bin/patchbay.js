@@ -3,6 +3,14 @@
 
 import { existsSync } from "node:fs";
 
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(
+    `patchbay needs Node.js 20.19 or later; this is ${process.versions.node}. See https://nodejs.org.`,
+  );
+  process.exit(1);
+}
+
 const main = new URL("../dist/main.js", import.meta.url);
 if (existsSync(main)) await import(main.href);
 else {
