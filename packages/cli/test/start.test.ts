@@ -60,7 +60,7 @@ beforeAll(() => {
     include: ["src"],
   });
   mkdirSync(join(folder, "scripts"));
-  for (const script of ["start.mjs", "build.mjs", "bundle.mjs", "run.mjs"]) {
+  for (const script of ["start.mjs", "build.mjs", "bundle.mjs", "run.mjs", "node-version.mjs"]) {
     copyFileSync(join(ROOT, "scripts", script), join(folder, "scripts", script));
   }
   npm("install", "--package-lock-only");

@@ -430,6 +430,9 @@ test("a definition that cannot work is refused when it is made", () => {
   expect(() => bad.tool("scalar", { input: z.string() as never }, () => "")).toThrow(
     /scalar.*"type": "object"/,
   );
+  expect(() => bad.tool("bare", { input: { city: z.string() } as never }, () => "")).toThrow(
+    /wrap it: z.object\(\{ city/,
+  );
   expect(() => bad.resource("relative", { name: "r" }, () => "")).toThrow(/absolute/);
   expect(() => bad.resourceTemplate("test://{a}{b}", { name: "t" }, () => "")).toThrow(/between/);
   expect(() => bad.resourceTemplate("test://{?q}", { name: "t" }, () => "")).toThrow(/not supported/);

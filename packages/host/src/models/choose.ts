@@ -24,7 +24,7 @@ const DEFAULT_TEMPERATURE = 0.1;
 
 /**
  * Chooses the model by environment and options (an option wins over its variable). Nothing is sent to a
- * provider; without a key, servers on this machine are asked for their models, for 300 ms at most.
+ * provider; without a key, servers on this machine are asked for their models.
  *
  * @throws HostError `configuration` that names the variable to set
  */

@@ -22,11 +22,13 @@ export const LOCAL_SERVERS: readonly LocalServer[] = [
   { title: "llama.cpp", baseUrl: "http://127.0.0.1:8080/v1" },
 ];
 
-const PROBE_TIMEOUT_MS = 300;
+/** Whether anybody listens is known at once; a server that does may be busy with a model, and so may we. */
+const CONNECT_TIMEOUT_MS = 300;
+const ANSWER_TIMEOUT_MS = 2000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const NOT_FOR_CHAT = /embed|rerank|whisper|\btts\b|\bbge\b|minilm|clip|moderation/i;
 
-/** Asks all of them at once, for 300 ms at most; the servers that answered as such a server does. */
+/** Asks all of them at once; gives the servers that answered as such a server does. */
 export async function findLocalModels(
   servers: readonly LocalServer[] = LOCAL_SERVERS,
 ): Promise<LocalModels[]> {
@@ -36,10 +38,9 @@ export async function findLocalModels(
 
 async function probe(server: LocalServer): Promise<LocalModels | undefined> {
   try {
-    const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-    await listens(new URL(server.baseUrl), signal);
+    await listens(new URL(server.baseUrl), AbortSignal.timeout(CONNECT_TIMEOUT_MS));
     const response = await fetch(`${server.baseUrl}/models`, {
-      signal,
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       redirect: "error",
       headers: { accept: "application/json" },
     });

@@ -92,6 +92,9 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
     ...rest
   } = tool;
   try {
+    const bare = Object.entries(inputSchema).find(([, value]) => isObject(value) && "~standard" in value);
+    if (bare !== undefined)
+      throw new Error(`the input is an object of schemas; wrap it: z.object({ ${bare[0]}: … })`);
     const input = prepareSchema(inputSchema, "input");
     if (input.json.type !== "object")
       throw new Error('the input\'s JSON Schema needs "type": "object" at its root');
