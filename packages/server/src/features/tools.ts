@@ -92,7 +92,10 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
     ...rest
   } = tool;
   try {
-    const bare = Object.entries(inputSchema).find(([, value]) => isObject(value) && "~standard" in value);
+    const bare =
+      "~standard" in inputSchema
+        ? undefined
+        : Object.entries(inputSchema).find(([, value]) => isObject(value) && "~standard" in value);
     if (bare !== undefined)
       throw new Error(`the input is an object of schemas; wrap it: z.object({ ${bare[0]}: … })`);
     const input = prepareSchema(inputSchema, "input");
