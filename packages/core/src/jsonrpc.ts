@@ -123,6 +123,10 @@ export function toMessage(value: JsonValue): Message | InvalidMessage {
       ? { kind: "notification", method, params }
       : { kind: "request", id: validId, method, params };
   }
+  // Some write `"error": null` beside a result; that is none.
+  if (value.result !== undefined && value.error !== undefined && value.error !== null) {
+    return refused('a response has a "result" or an "error", not both');
+  }
   if (value.result !== undefined && validId !== undefined) {
     return isObject(value.result)
       ? { kind: "result", id: validId, result: value.result }

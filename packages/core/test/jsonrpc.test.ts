@@ -103,6 +103,8 @@ describe("what is none", () => {
     ['{"jsonrpc":"2.0","id":1,"error":"no"}', INVALID_REQUEST, 1, 'has a "method"'],
     ['{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":""}}', INVALID_REQUEST, 1, 'has a "method"'],
     ['{"jsonrpc":"2.0","id":1,"error":{"code":1}}', INVALID_REQUEST, 1, 'has a "method"'],
+    ['{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1,"message":""}}', INVALID_REQUEST, 1, "not both"],
+    ['{"jsonrpc":"2.0","id":1,"result":{},"error":"no"}', INVALID_REQUEST, 1, "not both"],
     ["[".repeat(100_000) + "]".repeat(100_000), INVALID_REQUEST, undefined, "maxDepth"],
     ["[".repeat(100_000), PARSE_ERROR, undefined, "not valid JSON"],
   ])("%.80s", (text, code, id, says) => {
