@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { ConnectionError, connect, type StdioTarget } from "../src/index.ts";
+import { ConnectionError, connect, type StdioTarget, TimeoutError } from "../src/index.ts";
 import { fixture, fixturePath, runs } from "./processes.ts";
 
 type Connected = Awaited<ReturnType<typeof connect>>;
@@ -144,6 +144,14 @@ describe("a server that does not work gets an error that says how", () => {
     });
   });
 
+  test("it answers by JSON that passes a limit", async () => {
+    const error = await failure(fixture("broken.mjs", "nests"));
+    expect(error).toMatchObject({
+      reason: "too-large",
+      message: expect.stringContaining("nested deeper than maxDepth allows (64)"),
+    });
+  });
+
   test("connecting is given up by the caller", async () => {
     const controller = new AbortController();
     const connecting = connect(fixture("broken.mjs", "hangs"), { signal: controller.signal });
@@ -204,6 +212,21 @@ describe("while it runs", () => {
     const closing = client.close();
     await expect(buried).rejects.toThrow("is closed");
     await closing;
+  });
+});
+
+describe("one that floods us with requests", () => {
+  test("has an answer to each where it reads them", async () => {
+    const client = await connected(fixture("flooding.mjs"));
+    expect(await textOf(client, "listening")).toBe("50000");
+  });
+
+  test.skipIf(process.platform === "win32")("is not read on where it does not", async () => {
+    const lines: string[] = [];
+    const onStderr = (line: string) => lines.push(line);
+    const client = await connected(fixture("flooding.mjs"), { onStderr, closeTimeout: 100 });
+    await expect(client.callTool("deaf", {}, { timeout: 1_000 })).rejects.toThrow(TimeoutError);
+    expect(lines).toEqual([]);
   });
 });
 

@@ -1,6 +1,13 @@
 /** A client's end of a Channel: all requests share it, and ids tell their answers apart. */
 
-import { type Channel, type Revision, writeNotification } from "@patchbay/core";
+import {
+  type Channel,
+  type InvalidMessage,
+  isObject,
+  type Revision,
+  writeNotification,
+} from "@patchbay/core";
+import { ConnectionError } from "../errors.ts";
 import { eachMessage } from "./incoming.ts";
 import type { Receiver, RequestHead, Transport } from "./transport.ts";
 
@@ -12,6 +19,8 @@ export interface ChannelKind {
   evidence: () => string;
   /** Is told what came in and is no message. */
   onStray: (text: string) => void;
+  /** Sends what the server does not have to answer; as anything else is sent, if missing. */
+  post?: (text: string) => void;
 }
 
 /** Makes a transport of a channel. */
@@ -27,6 +36,10 @@ export function channelTransport(channel: Channel, kind: ChannelKind): Transport
       channel.listen(
         (text) => {
           eachMessage(text, revision, (message) => {
+            if (message.kind === "invalid" && passesLimit(message)) {
+              const what = `${kind.serverName} sent a message that passes a limit: ${message.error.message}`;
+              return receiver.onClose(new ConnectionError("too-large", what));
+            }
             if (!receiver.onMessage(message) && message.kind === "invalid") kind.onStray(text);
           });
         },
@@ -39,7 +52,8 @@ export function channelTransport(channel: Channel, kind: ChannelKind): Transport
     },
 
     async post(text: string) {
-      channel.send(text);
+      if (kind.post !== undefined) kind.post(text);
+      else channel.send(text);
     },
 
     cancel(requestId: number, reason: string, notify: boolean) {
@@ -52,4 +66,9 @@ export function channelTransport(channel: Channel, kind: ChannelKind): Transport
 
     close: () => channel.close(),
   };
+}
+
+/** Whose answer it is cannot be told: its JSON was not taken. Passed over, somebody would wait for it in vain. */
+function passesLimit({ error: { data } }: InvalidMessage): boolean {
+  return isObject(data) && typeof data.limit === "string";
 }

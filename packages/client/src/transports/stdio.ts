@@ -18,6 +18,8 @@ const KEPT_STDERR_LINES = 20;
 const MAX_STDERR_LINE = 8 * 1024;
 /** Milliseconds that a dead server's last words have to reach us, should one of its children hold its stdout. */
 const LAST_WORDS = 200;
+/** Answers and notifications that wait for the server to read them, until nothing more is read of it. */
+const MAX_WAITING_POSTS = 1_000;
 /** Values of declared variables that are shorter are no secrets, and would blot out half of every line. */
 const MIN_SECRET_LENGTH = 6;
 
@@ -29,6 +31,7 @@ export function stdioTransport(target: Command, settings: Settings): Transport {
     probeExpired: () => server.probeExpired(),
     evidence: () => server.evidence(),
     onStray: (text) => server.onStray(text),
+    post: (text) => server.post(text),
   });
 }
 
@@ -44,6 +47,7 @@ class ServerProcess implements Channel {
   /** One after another, up to now. */
   #strayLines = 0;
   #onClose: ((cause?: Error) => void) | undefined;
+  #waitingPosts = 0;
   #closing: Promise<void> | undefined;
   readonly #started: Promise<void>;
 
@@ -73,7 +77,7 @@ class ServerProcess implements Channel {
     });
   }
 
-  send(text: string): void {
+  send(text: string, onWritten?: () => void): void {
     if (!this.#stdin.writable) return;
     const { maxQueuedBytes } = this.#settings;
     if (this.#stdin.writableLength > maxQueuedBytes) {
@@ -82,8 +86,23 @@ class ServerProcess implements Channel {
         `${this.name} does not read what it is sent: more than maxQueuedBytes (${maxQueuedBytes}) are waiting`,
       );
     }
-    this.#stdin.write(`${text}\n`);
+    this.#stdin.write(`${text}\n`, onWritten);
   }
+
+  /**
+   * Sends an answer or a notification. A server that asks faster than it reads what it is answered is not read on
+   * until it has; requests of ours do not count, as a server may have to tell much before it takes the next.
+   */
+  post(text: string): void {
+    if (!this.#stdin.writable) return;
+    this.send(text, this.#onPostWritten);
+    if (++this.#waitingPosts >= MAX_WAITING_POSTS) this.#child.stdout?.pause();
+  }
+
+  readonly #onPostWritten = (): void => {
+    const { stdout } = this.#child;
+    if (--this.#waitingPosts < MAX_WAITING_POSTS / 2 && stdout?.isPaused() === true) stdout.resume();
+  };
 
   listen(onMessage: (text: string) => void, onClose: (cause?: Error) => void): void {
     this.#onClose = onClose;
@@ -124,6 +143,8 @@ class ServerProcess implements Channel {
   async #shutdown(): Promise<void> {
     const child = this.#child;
     this.#stdin.end();
+    // One that waits for us to read on would not see the end.
+    child.stdout?.resume();
     await endTree(child, this.#settings.closeTimeout);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
   }
