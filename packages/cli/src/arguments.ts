@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject, type JsonSchema, type JsonValue, nearest } from "@patchbay/core";
 import { usage } from "./failure.ts";
+import { visibleName, visibleNames } from "./visible.ts";
 
 /**
  * Reads `key=value` (converted by the schema) and `key:=json` (as it stands). A repeated key makes an array.
@@ -18,7 +19,7 @@ export function readArguments(words: string[], schema: JsonSchema): JsonObject {
   for (const word of words) {
     const { key, text, raw } = split(word, names);
     if (!open && !Object.hasOwn(properties, key)) {
-      const takes = names.length === 0 ? "It takes no arguments." : `It takes: ${names.join(", ")}.`;
+      const takes = names.length === 0 ? "It takes no arguments." : `It takes: ${visibleNames(names)}.`;
       throw usage(`There is no argument "${key}". ${takes}`, nearest(key, names));
     }
     if (raw) values.set(key, readJson(text, `${key}:=`));
@@ -29,11 +30,15 @@ export function readArguments(words: string[], schema: JsonSchema): JsonObject {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     values.set(key, convertAll(key, given, property, schema));
   }
-  const required = Array.isArray(schema.required) ? (schema.required as string[]) : [];
-  const missing = required.filter((name) => !values.has(name));
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const missing = required.filter((name) => typeof name === "string").filter((name) => !values.has(name));
   if (missing.length > 0) {
-    const wanted = missing.map((name) => `${name}=<${typeName(properties[name], schema)}>`);
-    throw usage(`Missing: ${wanted.join(" ")}.`);
+    const walk = begin(schema);
+    const wanted = missing
+      .slice(0, MAX_MISSING)
+      .map((name) => `${visibleName(name)}=<${typeName(properties[name], walk)}>`);
+    const more = missing.length > MAX_MISSING ? ` and ${missing.length - MAX_MISSING} more` : "";
+    throw usage(`Missing: ${wanted.join(" ")}${more}.`);
   }
   return Object.fromEntries(values);
 }
@@ -55,13 +60,19 @@ export function readTexts(words: string[], names: string[], required: string[]):
   for (const word of words) {
     const { key, text } = split(word, names);
     if (!names.includes(key)) {
-      const takes = names.length === 0 ? "It takes no arguments." : `It takes: ${names.join(", ")}.`;
+      const takes = names.length === 0 ? "It takes no arguments." : `It takes: ${visibleNames(names)}.`;
       throw usage(`There is no argument "${key}". ${takes}`, nearest(key, names));
     }
     texts.set(key, text);
   }
   const missing = required.filter((name) => !texts.has(name));
-  if (missing.length > 0) throw usage(`Missing: ${missing.map((name) => `${name}=<text>`).join(" ")}.`);
+  if (missing.length > 0)
+    throw usage(
+      `Missing: ${missing
+        .slice(0, MAX_MISSING)
+        .map((name) => `${visibleName(name)}=<text>`)
+        .join(" ")}.`,
+    );
   return Object.fromEntries(texts);
 }
 
@@ -69,9 +80,10 @@ export function readTexts(words: string[], names: string[], required: string[]):
 export function signature(schema: JsonSchema): string {
   const properties = isObject(schema.properties) ? (schema.properties as Record<string, unknown>) : {};
   const required = new Set(Array.isArray(schema.required) ? (schema.required as string[]) : []);
+  const walk = begin(schema);
   return Object.entries(properties)
     .map(([name, property]) => {
-      const form = `${name}=<${typeName(property, schema)}>`;
+      const form = `${visibleName(name)}=<${typeName(property, walk)}>`;
       return required.has(name) ? form : `[${form}]`;
     })
     .join(" ");
@@ -80,7 +92,7 @@ export function signature(schema: JsonSchema): string {
 function split(word: string, names: string[]): { key: string; text: string; raw: boolean } {
   const equals = word.indexOf("=");
   if (equals <= 0) {
-    const example = `${names[0] ?? "key"}=${word.replace(/^-+/, "") || "value"}`;
+    const example = `${visibleName(names[0] ?? "key")}=${word.replace(/^-+/, "") || "value"}`;
     throw usage(`"${word}" is no argument: write key=value, such as ${example}, or key:=json.`);
   }
   const raw = word[equals - 1] === ":" && equals > 1;
@@ -96,7 +108,7 @@ function readJson(text: string, place: string): JsonValue {
 }
 
 function convertAll(key: string, texts: string[], schema: unknown, root: JsonSchema): JsonValue {
-  const { types, items } = expectation(schema, root);
+  const { types, items } = expectation(schema, begin(root));
   if (types.has("array")) {
     const only = texts.length === 1 ? parsed(texts[0] as string) : undefined;
     if (Array.isArray(only)) return only;
@@ -108,14 +120,12 @@ function convertAll(key: string, texts: string[], schema: unknown, root: JsonSch
 }
 
 function convert(key: string, text: string, schema: unknown, root: JsonSchema): JsonValue {
-  const { types, choices } = expectation(schema, root);
+  const { types, choices } = expectation(schema, begin(root));
   if (choices !== undefined) {
-    const chosen = choices.find(
-      (choice) => text === (typeof choice === "string" ? choice : JSON.stringify(choice)),
-    );
+    const chosen = choices.find((choice) => text === spelled(choice));
     if (chosen !== undefined) return chosen;
-    const names = choices.map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice)));
-    throw usage(`${key}: "${text}" is none of ${names.join(", ")}.`, nearest(text, names));
+    const names = choices.map(spelled);
+    throw usage(`${key}: "${text}" is none of ${visibleNames(names)}.`, nearest(text, names));
   }
   if (types.size === 0) return parsed(text) ?? text;
   if ((types.has("number") || types.has("integer")) && NUMBER.test(text)) {
@@ -136,10 +146,14 @@ function convert(key: string, text: string, schema: unknown, root: JsonSchema): 
     if (types.has("array") && Array.isArray(value)) return value;
   }
   if (types.has("string")) return text;
-  throw usage(`${key}: expected ${typeName(schema, root)}, got "${text}".`);
+  throw usage(`${key}: expected ${typeName(schema, begin(root))}, got "${text}".`);
 }
 
 const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/;
+
+function spelled(choice: JsonValue): string {
+  return typeof choice === "string" ? choice : JSON.stringify(choice);
+}
 
 function parsed(text: string): JsonValue | undefined {
   try {
@@ -156,32 +170,57 @@ interface Expectation {
   items: unknown;
 }
 
+/** One look at a schema that a server wrote: what it refers to may fan out without end, the steps may not. */
+interface Walk {
+  root: JsonSchema;
+  /** How many more nodes may be looked at; below zero, the rest stays unknown. */
+  nodes: number;
+}
+
+const MAX_NODES = 2_000;
+const MAX_DEPTH = 16;
+const MAX_CHOICES = 10_000;
+const MAX_REFERENCE = 1_000;
+const MAX_MISSING = 20;
+
+function begin(root: JsonSchema): Walk {
+  return { root, nodes: MAX_NODES };
+}
+
 /** What a property may be, through local `$ref`s, `anyOf`, `oneOf` and `allOf`. */
-function expectation(schema: unknown, root: JsonSchema, depth = 0): Expectation {
+function expectation(schema: unknown, walk: Walk, depth = 0): Expectation {
   const found: Expectation = { types: new Set(), choices: undefined, items: undefined };
-  if (!isObject(schema) || depth > 16) return found;
-  if (typeof schema.$ref === "string") return expectation(resolve(schema.$ref, root), root, depth + 1);
+  if (--walk.nodes < 0 || !isObject(schema) || depth > MAX_DEPTH) return found;
+  if (typeof schema.$ref === "string") return expectation(resolve(schema.$ref, walk.root), walk, depth + 1);
   if (typeof schema.type === "string") found.types.add(schema.type);
-  if (Array.isArray(schema.type)) for (const type of schema.type) found.types.add(String(type));
+  // JSON Schema has seven types.
+  if (Array.isArray(schema.type))
+    for (const type of schema.type.slice(0, 7)) if (typeof type === "string") found.types.add(type);
   if (schema.const !== undefined) found.choices = [schema.const];
   if (Array.isArray(schema.enum)) found.choices = schema.enum;
   found.items = schema.items;
 
-  const alternatives = [schema.anyOf, schema.oneOf, schema.allOf].filter(Array.isArray).flat();
-  if (alternatives.length === 0) return found;
-  const inner = alternatives.map((alternative) => expectation(alternative, root, depth + 1));
-  for (const one of inner) {
-    for (const type of one.types) found.types.add(type);
-    found.items ??= one.items;
+  let closed: JsonValue[] | undefined;
+  let open = false;
+  for (const alternatives of [schema.anyOf, schema.oneOf, schema.allOf]) {
+    if (!Array.isArray(alternatives)) continue;
+    for (const alternative of alternatives) {
+      const one = expectation(alternative, walk, depth + 1);
+      if (walk.nodes < 0) return { types: new Set(), choices: undefined, items: undefined };
+      for (const type of one.types) found.types.add(type);
+      found.items ??= one.items;
+      closed ??= [];
+      if (one.choices === undefined || closed.length + one.choices.length > MAX_CHOICES) open = true;
+      if (!open) closed.push(...(one.choices ?? []));
+    }
   }
   // A union of constants is an enumeration; one open member makes it an open set.
-  if (inner.every((one) => one.choices !== undefined))
-    found.choices ??= inner.flatMap((one) => one.choices ?? []);
+  if (!open) found.choices ??= closed;
   return found;
 }
 
 function resolve(reference: string, root: JsonSchema): unknown {
-  if (!reference.startsWith("#/")) return undefined;
+  if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;
   let node: unknown = root;
   for (const step of reference.slice(2).split("/")) {
     const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
@@ -191,15 +230,19 @@ function resolve(reference: string, root: JsonSchema): unknown {
   return node;
 }
 
-function typeName(schema: unknown, root: JsonSchema): string {
-  const { types, choices, items } = expectation(schema, root);
-  if (choices !== undefined && choices.length <= 8) return choices.map((choice) => String(choice)).join("|");
+function typeName(schema: unknown, walk: Walk, depth = 0): string {
+  const { types, choices, items } = expectation(schema, walk);
+  if (walk.nodes < 0) return "value";
+  if (choices !== undefined && choices.length <= 8) {
+    return choices.map((choice) => visibleName(spelled(choice))).join("|");
+  }
   if (types.size === 0) return "json";
   return [...types]
+    .slice(0, 7)
     .map((type) => {
       if (type === "string") return "text";
-      if (type === "array") return items === undefined ? "json array" : `${typeName(items, root)}…`;
-      return type === "object" ? "json" : type;
+      if (type !== "array") return type === "object" ? "json" : visibleName(type);
+      return items === undefined || depth >= 3 ? "json array" : `${typeName(items, walk, depth + 1)}…`;
     })
     .join("|");
 }

@@ -27,3 +27,18 @@ export function visibleJson(value: unknown, indent?: number): string {
     ).join(""),
   );
 }
+
+const MAX_NAME = 80;
+const MAX_NAMES = 50;
+
+/** A name that somebody else chose, on one line, and cut where nobody reads on. */
+export function visibleName(name: string): string {
+  const line = visibleLine(name.length > 10 * MAX_NAME ? name.slice(0, 10 * MAX_NAME) : name);
+  return line.length < MAX_NAME ? line : `${line.slice(0, MAX_NAME - 1)}…`;
+}
+
+/** `a, b, c`: the first names of a list, each as `visibleName` has it, and how many more there are. */
+export function visibleNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).map(visibleName).join(", ");
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+}

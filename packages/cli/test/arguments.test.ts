@@ -79,6 +79,27 @@ describe("readArguments", () => {
     const loop = { properties: { x: { $ref: "#/properties/x" } } };
     expect(readArguments(["x=1"], loop)).toEqual({ x: 1 });
   });
+
+  it("ends its walk through a schema that fans out without end", () => {
+    const itself = { $ref: "#/properties/x" };
+    const fan = { properties: { x: { allOf: Array(40).fill(itself) } }, required: ["x"] };
+    expect(readArguments(["x=1"], fan)).toEqual({ x: 1 });
+    expect(signature(fan)).toBe("x=<value>");
+    expect(() => readArguments([], fan)).toThrow("Missing: x=<value>.");
+    const nested = { properties: { x: { type: "array", items: itself } } };
+    expect(readArguments(["x=[]", "x=[[]]"], nested)).toEqual({ x: [[], [[]]] });
+    expect(signature(nested)).toBe("[x=<json array………>]");
+    const long = { properties: { x: { anyOf: Array(100).fill({ enum: Array(5_000).fill("a") }) } } };
+    expect(readArguments(["x=1"], long)).toEqual({ x: 1 });
+  });
+
+  it("names things on one line, whatever a server calls them", () => {
+    const odd = {
+      properties: { "a\n✓ ok": { type: "string" }, ["y".repeat(500)]: { enum: [{ toString: 1 }] } },
+    };
+    expect(signature(odd)).toBe(`[a ✓ ok=<text>] [${"y".repeat(79)}…=<{"toString":1}>]`);
+    expect(() => readArguments(["b=1"], odd)).toThrow(/It takes: a ✓ ok, y{79}…\./);
+  });
 });
 
 it("reads --args", () => {

@@ -43,7 +43,25 @@ describe("names", () => {
   it("does not let a plain name stand for a prefixed one", () => {
     const names = named(["a", "x"], ["b", "x"], ["c", "a__x"]);
     expect(new Set(names).size).toBe(3);
-    expect(names[2]).toBe("a__x");
+    expect(names[2]).toBe("c__a__x");
+  });
+
+  it("gives nobody another server's name, however it is foreseen", () => {
+    expect(named(["evil", "search"], ["evil", "files__search"], ["files", "search"])).toEqual([
+      "evil__search",
+      "evil__files__search",
+      "files__search",
+    ]);
+    expect(providerNames([{ server: "evil", tool: "my_files__x" }], ["evil", "my files"])).toEqual([
+      "evil__my_files__x",
+    ]);
+    expect(named(["files", "files__own"])).toEqual(["files__own"]);
+    expect(named(["a", "fs.read"], ["evil", "fs_read"])).toEqual(["a__fs_read", "evil__fs_read"]);
+    const long = "x".repeat(80);
+    const [cut = ""] = named(["a", long]);
+    const both = named(["evil", cut], ["a", long]);
+    expect(both[1]).toBe(cut);
+    expect(both[0]).not.toBe(cut);
   });
 });
 
@@ -104,6 +122,20 @@ describe("schemas", () => {
       },
       lost: ["what #/$defs/node says of itself"],
     });
+  });
+
+  it("bounds what long lists and long chains of references cost", async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `d${index}`);
+    const chain = Object.fromEntries(
+      names.map((name, index) => [
+        name,
+        { properties: { next: { $ref: `#/$defs/d${Math.min(index + 1, 99)}` } } },
+      ]),
+    );
+    const first = { type: "object", properties: { a: { $ref: "#/$defs/d0" } } };
+    expect(await lowerSchema({ ...first, $defs: chain }, "deepseek")).toHaveProperty("schema");
+    const odd = { type: "object", properties: { a: { $ref: "#/$defs/%E0%A4%A" } } };
+    expect(await lowerSchema(odd, "deepseek")).toBeDefined();
   });
 
   it("gives up on references that grow without end", async () => {

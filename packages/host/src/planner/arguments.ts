@@ -160,12 +160,15 @@ function convertTo(type: string, text: string): { value: unknown } | undefined {
 }
 
 /** The types a schema allows, text last, for text is what everything else could be too; `any` when it says none. */
-function typesOf(schema: JsonSchema): string[] {
+function typesOf(schema: JsonSchema, depth = 0): string[] {
   const branches = schema.anyOf ?? schema.oneOf;
   const types = Array.isArray(branches)
-    ? branches.flatMap((branch) => (isObject(branch) ? typesOf(branch as JsonSchema) : []))
+    ? branches
+        .slice(0, 100)
+        .flatMap((branch) => (isObject(branch) && depth < 4 ? typesOf(branch as JsonSchema, depth + 1) : []))
     : [schema.type ?? "any"].flat();
-  return [...types.filter((type) => type !== "string"), ...types.filter((type) => type === "string")];
+  const each = [...new Set(types)];
+  return [...each.filter((type) => type !== "string"), ...each.filter((type) => type === "string")];
 }
 
 function expected(schema: JsonSchema): string {

@@ -57,13 +57,20 @@ export async function discover(
       }
     }),
   );
-  return { ...(await offer(listings.flat(), provider)), unavailable };
+  return { ...(await offer(listings.flat(), provider, clients.keys())), unavailable };
 }
 
 type Found = Pick<OfferedTool, "server" | "client" | "tool">;
 
-async function offer(found: readonly Found[], provider: ProviderName): Promise<Omit<Catalog, "unavailable">> {
-  const names = providerNames(found.map(({ server, tool }) => ({ server, tool: tool.name })));
+async function offer(
+  found: readonly Found[],
+  provider: ProviderName,
+  servers: Iterable<string>,
+): Promise<Omit<Catalog, "unavailable">> {
+  const names = providerNames(
+    found.map(({ server, tool }) => ({ server, tool: tool.name })),
+    servers,
+  );
   const taken = new Set<string>();
   const tools: OfferedTool[] = [];
   const setAside: SetAside[] = [];

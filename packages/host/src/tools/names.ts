@@ -17,28 +17,59 @@ export interface ToolAddress {
  * Gives each tool a name of its own for the provider, in the order given.
  *
  * A name that one server alone has stays as it is. One that several servers have is prefixed by the server's
- * configured name (`files__search`) at each of them, so that no server can take another's place. Characters
- * outside the set become `_`. Where that makes two names the same, or a name is too long, the changed one ends
- * in a hash of server and tool: it does not depend on what else is connected, nor on the order.
+ * configured name (`files__search`) at each of them, and so is one that begins as another server's prefix does:
+ * no server can take another's place. Characters outside the set become `_`. Where that makes two names the
+ * same, or a name is too long, the changed one ends in a hash of server and tool: it does not depend on what
+ * else is connected, nor on the order.
+ *
+ * @param servers all that are configured, those without tools too
  */
-export function providerNames(tools: readonly ToolAddress[]): string[] {
+export function providerNames(
+  tools: readonly ToolAddress[],
+  servers: Iterable<string> = tools.map(({ server }) => server),
+): string[] {
+  const prefixes = new Map(Array.from(servers, (server) => [server, mapped(`${server}__`)]));
   const serversOf = new Map<string, Set<string>>();
   for (const { server, tool } of tools) {
-    const servers = serversOf.get(tool) ?? new Set();
-    serversOf.set(tool, servers.add(server));
+    const name = mapped(tool);
+    serversOf.set(name, (serversOf.get(name) ?? new Set()).add(server));
   }
-  const wanted = tools.map(({ server, tool }) =>
-    (serversOf.get(tool)?.size ?? 0) > 1 ? `${server}__${tool}` : tool,
-  );
-  const mapped = wanted.map((name) => name.replace(/[^a-zA-Z0-9_-]/g, "_"));
-  const times = new Map<string, number>();
-  for (const name of mapped) times.set(name, (times.get(name) ?? 0) + 1);
-  return mapped.map((name, index) => {
-    const changed = name !== tools[index]?.tool;
-    const unclear = changed && ((times.get(name) ?? 0) > 1 || !/[a-zA-Z0-9]/.test(name));
-    if (!unclear && name.length <= MAX_NAME_LENGTH) return name;
-    return `${name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1)}_${hash(tools[index] as ToolAddress)}`;
+  const wanted = tools.map(({ server, tool }) => {
+    const name = mapped(tool);
+    const shared = (serversOf.get(name)?.size ?? 0) > 1;
+    const posing = Array.from(prefixes).some(
+      ([other, prefix]) => other !== server && name.startsWith(prefix),
+    );
+    return shared || posing ? mapped(`${server}__${tool}`) : name;
   });
+  const times = count(wanted);
+  const names = tools.map((address, index) => {
+    const name = wanted[index] as string;
+    const changed = name !== address.tool;
+    const unclear = changed && ((times.get(name) ?? 0) > 1 || !/[a-zA-Z0-9]/.test(name));
+    return unclear || name.length > MAX_NAME_LENGTH ? hashed(name, address) : name;
+  });
+  // Who foresees another's hash and takes it for a name gets a hash of its own behind it.
+  const last = count(names);
+  return tools.map((address, index) => {
+    const name = names[index] as string;
+    const own = hashed(wanted[index] as string, address);
+    return (last.get(name) ?? 0) > 1 && name !== own ? hashed(name, address) : name;
+  });
+}
+
+function mapped(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]/g, "_");
+}
+
+function count(names: readonly string[]): Map<string, number> {
+  const times = new Map<string, number>();
+  for (const name of names) times.set(name, (times.get(name) ?? 0) + 1);
+  return times;
+}
+
+function hashed(name: string, address: ToolAddress): string {
+  return `${name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1)}_${hash(address)}`;
 }
 
 function hash({ server, tool }: ToolAddress): string {

@@ -14,6 +14,9 @@ export type Lowered =
 const COMBINATORS = ["oneOf", "anyOf", "allOf", "not", "enum", "const", "if", "then", "else"] as const;
 /** References that point to references can grow a schema without end. */
 const MAX_NODES = 10_000;
+/** References inside of what references point to. */
+const MAX_INSIDE = 64;
+const MAX_REFERENCE = 1_000;
 /** Keywords whose members are named by the author, not by JSON Schema. */
 const NAMED = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 /** Keywords that hold values, not schemas. */
@@ -80,8 +83,12 @@ interface Lowering {
 
 /** Copies a schema node and all below it. */
 function lowerNode(node: unknown, lowering: Lowering): unknown {
+  if (typeof node !== "object" || node === null || lowering.budget.nodes < 0) return node;
+  // Long lists cost too, though what is in them may be no schema.
+  lowering.budget.nodes -= Math.ceil((Array.isArray(node) ? node : Object.keys(node)).length / 16);
   if (Array.isArray(node)) return node.map((inner) => lowerNode(inner, lowering));
-  if (!isObject(node) || lowering.budget.nodes-- < 0) return node;
+  if (!isObject(node)) return node;
+  lowering.budget.nodes--;
   if (lowering.inline && typeof node.$ref === "string") return inlined(node, node.$ref, lowering);
   const copy: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(node)) {
@@ -101,13 +108,13 @@ function lowerNode(node: unknown, lowering: Lowering): unknown {
 /** What a `$ref` points to, in its place; a loop becomes a schema that takes anything. */
 function inlined(node: Record<string, unknown>, reference: string, lowering: Lowering): unknown {
   const { $ref: _, ...beside } = node;
-  if (lowering.inside.includes(reference)) {
+  if (lowering.inside.includes(reference) || lowering.inside.length >= MAX_INSIDE) {
     lowering.lost.push(`what ${reference} says of itself`);
     return lowerNode(beside, lowering);
   }
   const target = resolvePointer(lowering.root, reference);
   if (!isObject(target)) {
-    lowering.lost.push(`${reference}, which points at no schema`);
+    lowering.lost.push(`${reference.slice(0, 100)}, which points at no schema`);
     return lowerNode(beside, lowering);
   }
   return lowerNode({ ...target, ...beside }, { ...lowering, inside: [...lowering.inside, reference] });
@@ -115,12 +122,21 @@ function inlined(node: Record<string, unknown>, reference: string, lowering: Low
 
 function resolvePointer(root: JsonSchema, reference: string): unknown {
   if (reference === "#") return root;
-  if (!reference.startsWith("#/")) return undefined;
+  if (!reference.startsWith("#/") || reference.length > MAX_REFERENCE) return undefined;
   let found: unknown = root;
   for (const step of reference.slice(2).split("/")) {
-    const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = decoded(step).replaceAll("~1", "/").replaceAll("~0", "~");
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
     found = (found as Record<string, unknown>)[key];
   }
   return found;
+}
+
+/** A server's percent signs need not be right. */
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
 }
