@@ -6,6 +6,7 @@ import { Failure, toFailure, unreachable } from "./failure.ts";
 import { askUser, canAsk } from "./questions.ts";
 import { findTarget, type Target } from "./targets.ts";
 import { VERSION } from "./version.ts";
+import { visibleLine, visibleName } from "./visible.ts";
 
 export interface Connection {
   client: Client;
@@ -56,7 +57,8 @@ export async function open(
 ): Promise<Connection> {
   const { output, signal } = context;
   const timeout = options.timeout ?? target.timeout;
-  const patience = setTimeout(() => output.progress(`${target.name} has not answered yet …`), PATIENCE);
+  const shown = visibleName(target.name);
+  const patience = setTimeout(() => output.progress(`${shown} has not answered yet …`), PATIENCE);
   try {
     const client = await connect(target.to, {
       clientInfo: { name: "patchbay", version: VERSION },
@@ -68,15 +70,17 @@ export async function open(
       logLevel: output.verbose ? "debug" : "warning",
       onLog: ({ level, logger, data }) => {
         const text = typeof data === "string" ? data : JSON.stringify(data);
-        output.note(`${target.name}: ${level}: ${logger === undefined ? "" : `${logger}: `}${text}`);
+        const about = logger === undefined ? "" : `${visibleName(String(logger))}: `;
+        // What it says on further lines stands below its name.
+        output.note(`${shown}: ${level}: ${about}${text.replaceAll("\n", "\n  ")}`);
       },
-      onStderr: output.verbose ? (line) => output.note(`${target.name}: ${line}`) : undefined,
+      onStderr: output.verbose ? (line) => output.note(`${shown}: ${visibleLine(line)}`) : undefined,
     });
     return { client, target, request: { signal } };
   } catch (thrown) {
     if (signal.aborted || thrown instanceof Failure) throw thrown;
     const { message } = toFailure(thrown);
-    throw unreachable(message.includes(target.name) ? message : `${target.name}: ${message}`);
+    throw unreachable(message.includes(target.name) ? message : `${shown}: ${message}`);
   } finally {
     clearTimeout(patience);
   }

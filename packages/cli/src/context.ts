@@ -12,6 +12,9 @@ export interface Context {
   fromFile: ReadonlySet<string>;
 }
 
+/** The longest that a timer can wait: nearly 25 days. */
+export const MAX_MILLISECONDS = 2 ** 31 - 1;
+
 /** The options that every command with a server takes. */
 export interface ServerOptions {
   config?: string;

@@ -1,6 +1,7 @@
 /** Why a command did not succeed, and the exit code that says so. */
 
 import type { JsonValue } from "@patchbay/core";
+import { visibleName } from "./visible.ts";
 
 export const ExitCode = {
   ok: 0,
@@ -44,7 +45,9 @@ export class Failure extends Error {
 
 export function usage(message: string, suggestion?: string): Failure {
   if (suggestion === undefined) return new Failure("usage", ExitCode.usage, message);
-  return new Failure("usage", ExitCode.usage, `${message} Did you mean "${suggestion}"?`, { suggestion });
+  return new Failure("usage", ExitCode.usage, `${message} Did you mean "${visibleName(suggestion)}"?`, {
+    suggestion,
+  });
 }
 
 export function failed(message: string, details?: FailureDetails): Failure {

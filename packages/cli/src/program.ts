@@ -1,7 +1,7 @@
 /** The command line: which commands there are, what they take, and what their help says. */
 
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Context, ServerOptions } from "./context.ts";
+import { type Context, MAX_MILLISECONDS, type ServerOptions } from "./context.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs what a command line asks for; gives an exit code where it is not 0. */
@@ -250,8 +250,10 @@ ${SERVERS}`,
 }
 
 function milliseconds(text: string): number {
-  if (/^\d+$/.test(text) && Number(text) > 0 && Number.isSafeInteger(Number(text))) return Number(text);
-  throw new InvalidArgumentError("It is a whole number of milliseconds, such as 30000.");
+  if (/^\d+$/.test(text) && Number(text) > 0 && Number(text) <= MAX_MILLISECONDS) return Number(text);
+  throw new InvalidArgumentError(
+    `It is a whole number of milliseconds, such as 30000, and at most ${MAX_MILLISECONDS}.`,
+  );
 }
 
 function collect(value: string, before: string[] = []): string[] {

@@ -22,7 +22,7 @@ export async function main(argv: string[]): Promise<never> {
   });
   const stop = new AbortController();
   const interruption = watchSignals(stop);
-  watchPipes(stop);
+  const streams = watchStreams(stop);
 
   let exitCode: number = ExitCode.ok;
   const program = createProgram(async (work) => {
@@ -42,7 +42,7 @@ export async function main(argv: string[]): Promise<never> {
   }
   interruption.dispose();
   await flush();
-  process.exit(exitCode);
+  process.exit(streams.failed ? ExitCode.failed : exitCode);
 }
 
 /** The first SIGINT or SIGTERM stops the work in order; a second one ends the process at once. */
@@ -62,19 +62,29 @@ function watchSignals(stop: AbortController): { dispose(): void } {
   };
 }
 
-/** A reader that has seen enough (`| head`) is no error: the work stops, and nothing is said. */
-function watchPipes(stop: AbortController): void {
-  const onError = (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    if (!stop.signal.aborted) stop.abort(new Failure("interrupted", ExitCode.ok, ""));
+/**
+ * A reader that has seen enough (`| head`) is no error: the work stops, and nothing is said.
+ * A full disk is one; what was to be written is lost.
+ */
+function watchStreams(stop: AbortController): { failed: boolean } {
+  const state = { failed: false };
+  const onError = (name: string) => (error: NodeJS.ErrnoException) => {
+    const code = error.code === "EPIPE" ? ExitCode.ok : ExitCode.failed;
+    if (code !== ExitCode.ok && !state.failed) {
+      state.failed = true;
+      if (name === "stdout")
+        process.stderr.write(`error: stdout could not be written (${error.code ?? error.message}).\n`);
+    }
+    if (!stop.signal.aborted) stop.abort(new Failure("interrupted", code, ""));
   };
-  process.stdout.on("error", onError);
-  process.stderr.on("error", onError);
+  process.stdout.on("error", onError("stdout"));
+  process.stderr.on("error", onError("stderr"));
+  return state;
 }
 
 function stopped(reason: unknown, output: Output): number {
   if (!(reason instanceof Failure)) return ExitCode.failed;
-  if (reason.exitCode !== ExitCode.ok && output.json) output.failure(reason);
+  if (reason.message !== "" && reason.exitCode !== ExitCode.ok && output.json) output.failure(reason);
   return reason.exitCode;
 }
 
@@ -90,7 +100,7 @@ function wrongUsage(error: CommanderError, words: string[], program: Command, ou
   const [message = "", suggestion] = error.message
     .replace(/^error: /, "")
     .split(/\n?\(Did you mean (?:one of )?(.*)\?\)/);
-  output.failure(usage(`${message.trim()}.`, suggestion));
+  output.failure(usage(`${message.trim().replace(/\.$/, "")}.`, suggestion));
   const name = words.find((word) => program.commands.some((command) => command.name() === word));
   if (!output.json)
     output.note(`"patchbay ${name === undefined ? "" : `${name} `}--help" shows what there is.`);

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@patchbay/core";
 import type { HostEvent, ToolEndEvent } from "@patchbay/host";
 import { duration, type Output } from "./output.ts";
-import { visible, visibleLine } from "./visible.ts";
+import { visible, visibleLine, visibleName } from "./visible.ts";
 
 /** One tool call, as `--json` tells it. */
 export interface Step {
@@ -69,22 +69,26 @@ export class Steps {
         this.endLine();
         this.#started.set(event.id, event.arguments);
         output.note(
-          `→ ${event.server}: ${event.tool} ${shortened(JSON.stringify(event.arguments), MAX_ARGUMENTS)}`,
+          `→ ${visibleName(event.server)}: ${visibleName(event.tool)} ${shortened(JSON.stringify(event.arguments), MAX_ARGUMENTS)}`,
         );
         break;
       case "tool_progress": {
         const far = event.total === undefined ? `${event.progress}` : `${event.progress} of ${event.total}`;
-        output.progress(`  ${event.tool}: ${far}${event.message === undefined ? "" : `, ${event.message}`}`);
+        output.progress(
+          `  ${visibleName(event.tool)}: ${far}${event.message === undefined ? "" : `, ${event.message}`}`,
+        );
         break;
       }
       case "tool_end":
         this.#end(event);
         break;
       case "server_unavailable":
-        this.#warnOnce(`${event.server} is left out: ${event.reason}`);
+        this.#warnOnce(`${visibleName(event.server)} is left out: ${shortened(event.reason, MAX_FAILURE)}`);
         break;
       case "tool_set_aside":
-        this.#warnOnce(`the tool ${event.tool} of ${event.server} is left out: ${event.reason}`);
+        this.#warnOnce(
+          `the tool ${visibleName(event.tool)} of ${visibleName(event.server)} is left out: ${shortened(event.reason, MAX_FAILURE)}`,
+        );
         break;
       case "answer":
         break;
@@ -101,9 +105,9 @@ export class Steps {
   #end({ id, server, tool, milliseconds, isError, text }: ToolEndEvent): void {
     this.#taken.push({ server, tool, arguments: this.#started.get(id) ?? {}, milliseconds, isError });
     const took = duration(milliseconds);
-    if (isError)
-      this.#output.note(`✗ ${server}: ${tool} failed after ${took}: ${shortened(text, MAX_FAILURE)}`);
-    else this.#output.note(`✓ ${server}: ${tool} took ${took}`);
+    const name = `${visibleName(server)}: ${visibleName(tool)}`;
+    if (isError) this.#output.note(`✗ ${name} failed after ${took}: ${shortened(text, MAX_FAILURE)}`);
+    else this.#output.note(`✓ ${name} took ${took}`);
   }
 
   /** Ends what is being said, if anything is. */

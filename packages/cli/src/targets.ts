@@ -7,6 +7,7 @@ import { builtinNames } from "@patchbay/servers";
 import { type Config, readConfig } from "./config/config.ts";
 import type { Context, ServerOptions } from "./context.ts";
 import { usage } from "./failure.ts";
+import { visibleNames } from "./visible.ts";
 
 /** A server by its name, and how it is reached. */
 export interface Target {
@@ -110,7 +111,8 @@ function started([command, ...args]: string[]): Target {
 }
 
 function choices(config: Config): string {
-  const own = config.names.length === 0 ? "" : `a name from the configuration (${config.names.join(", ")}), `;
+  const own =
+    config.names.length === 0 ? "" : `a name from the configuration (${visibleNames(config.names)}), `;
   return `It may be ${own}a built-in (${builtinNames.join(", ")}), a URL, or a command after --.`;
 }
 

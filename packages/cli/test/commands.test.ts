@@ -66,6 +66,7 @@ describe("wrong usage: exit 2, with the nearest name", () => {
     [["get", "gret", ...AFTER], /no prompt "gret"\. .* Did you mean "greet"\?/],
     [["get", "greet", ...AFTER], /Missing: name=<text>/],
     [["read", ...AFTER], /Which resource\?/],
+    [["tools", "--timeout", "2147483648", ...AFTER], /--timeout.*at most 2147483647\.\n/],
     [["tools", "--timeout", "soon", ...AFTER], /--timeout.*whole number of milliseconds/],
     [["serve"], /missing required argument 'name'/],
     [["serve", "calculater"], /no built-in server "calculater"\. .* Did you mean "calculator"\?/],

@@ -68,6 +68,8 @@ describe("review", () => {
     [{ mcpServers: { a: { comand: "x" } } }, /it has "comand"/],
     [{ mcpServers: { a: { command: "x", url: "y" } } }, /both "command" and "url"/],
     [{ mcpServers: { a: { command: "x", args: "y" } } }, /mcpServers\.a\.args: .*array/],
+    [{ mcpServers: { a: { command: "x", timeout: 2 ** 31 } } }, /mcpServers\.a\.timeout: .*2147483647/],
+    [{ mcpServers: { "a\n✓ b": 1 } }, /^mcpServers\.a ✓ b must be an object/],
     [{ mcpServers: { a: { command: "x", timeout: -1 } } }, /mcpServers\.a\.timeout: /],
     [{ mcpServers: { a: { command: "x", env: { K: 1 } } } }, /mcpServers\.a\.env\.K: .*string/],
   ])("refuses %j", (content, message) => {

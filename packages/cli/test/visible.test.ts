@@ -1,7 +1,7 @@
 /** What is shown can neither hide nor move anything. */
 
 import { expect, it } from "vitest";
-import { visible, visibleJson, visibleLine } from "../src/visible.ts";
+import { visible, visibleJson, visibleLine, visibleName, visibleNames } from "../src/visible.ts";
 
 it("strips escape sequences, control, bidi, zero-width and tag characters", () => {
   expect(visible("a\u001B[31mred\u001B[0m \u001B]0;title\u0007b")).toBe("ared b");
@@ -22,4 +22,11 @@ it("spells them in JSON, so that the value stays exact", () => {
     expect(json).not.toMatch(/[\u001B\u009B\u202E]|[\u{E0000}-\u{E0FFF}]/u);
     expect(JSON.parse(json)).toEqual(value);
   }
+});
+
+it("shows a name on one line, and a list of names to a length", () => {
+  expect(visibleName("nl\n✓ fake: ok\u001B[31m")).toBe("nl ✓ fake: ok");
+  expect(visibleName("x".repeat(100_000))).toBe(`${"x".repeat(79)}…`);
+  expect(visibleNames(["a", "b\nc"])).toBe("a, b c");
+  expect(visibleNames(Array(60).fill("a"))).toMatch(/^(a, ){49}a and 10 more$/);
 });

@@ -67,6 +67,22 @@ describe("exact forms", () => {
     expect(await called(await both(), question)).toBeUndefined();
   });
 
+  it("looks at no question that is very long, and points from long arguments to JSON", async () => {
+    const host = await both();
+    const spaces = " ".repeat(3_000_000);
+    expect(await host.ask(`1${spaces}x`)).toMatchObject({
+      ok: false,
+      text: expect.stringMatching(/longer than 1000000/),
+    });
+    expect(await called(host, `1${spaces}x`)).toBeUndefined();
+    // Each would take minutes if it were searched in squares.
+    for (const question of [`1${" ".repeat(900_000)}x`, "a/".repeat(400_000)]) {
+      expect(await called(host, question)).toBeUndefined();
+    }
+    const quotes = await host.ask(`add: "${'\\"'.repeat(400_000)}`);
+    expect(quotes.text).toMatch(/^add: more than 10000 characters of arguments; write them as add \{json\}/);
+  });
+
   it.each([
     ["add: 3 4", "add", { a: 3, b: 4 }],
     ["add: 3, 4.5", "add", { a: 3, b: 4.5 }],

@@ -8,6 +8,7 @@ import type { Context, ServerOptions } from "../context.ts";
 import { ExitCode, failed, usage } from "../failure.ts";
 import { duration } from "../output.ts";
 import { splitServer } from "../targets.ts";
+import { visibleName, visibleNames } from "../visible.ts";
 
 export interface CallOptions extends ServerOptions {
   /** The arguments as one JSON object: sent as they are. */
@@ -29,12 +30,12 @@ export async function call(words: string[], options: CallOptions, context: Conte
       ...request,
       onProgress: ({ progress, total, message }) => {
         const far = total === undefined ? `${progress}` : `${progress} of ${total}`;
-        output.progress(`${tool.name}: ${far}${message === undefined ? "" : `, ${message}`}`);
+        output.progress(`${visibleName(tool.name)}: ${far}${message === undefined ? "" : `, ${message}`}`);
       },
     });
-    if (output.verbose) output.note(`${tool.name} took ${duration(performance.now() - began)}`);
+    if (output.verbose) output.note(`${visibleName(tool.name)} took ${duration(performance.now() - began)}`);
     if (output.json) output.value(result);
-    else if (result.isError === true) throw failed(`${tool.name}: ${textOf(result)}`);
+    else if (result.isError === true) throw failed(`${visibleName(tool.name)}: ${textOf(result)}`);
     else output.text(textOf(result));
     return result.isError === true ? ExitCode.failed : ExitCode.ok;
   });
@@ -42,7 +43,10 @@ export async function call(words: string[], options: CallOptions, context: Conte
 
 function findTool(name: string | undefined, tools: Tool[], server: string): Tool {
   const names = tools.map((tool) => tool.name);
-  const offers = names.length === 0 ? `${server} offers no tools.` : `${server} offers: ${names.join(", ")}.`;
+  const offers =
+    names.length === 0
+      ? `${visibleName(server)} offers no tools.`
+      : `${visibleName(server)} offers: ${visibleNames(names)}.`;
   if (name === undefined) throw usage(`Which tool? ${offers}`);
   const tool = tools.find((candidate) => candidate.name === name);
   if (tool === undefined) throw usage(`There is no tool "${name}". ${offers}`, nearest(name, names));

@@ -6,12 +6,15 @@ import { type AgentOptions, openAgent } from "../agent.ts";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
 import { Steps } from "../steps.ts";
+import { visibleNames } from "../visible.ts";
 
 export async function chat(options: AgentOptions, context: Context): Promise<void> {
   const { output, signal } = context;
   const { host, servers } = await openAgent(options, context);
   try {
-    output.note(`${host.model.label}, with the tools of ${servers.join(", ")}. exit, quit or Ctrl-D ends.`);
+    output.note(
+      `${host.model.label}, with the tools of ${visibleNames(servers)}. exit, quit or Ctrl-D ends.`,
+    );
     await converse(host, context);
     signal.throwIfAborted();
   } finally {

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import { ExitCode, toFailure } from "../failure.ts";
 import type { Output } from "../output.ts";
 import { type Choice, chooseServers } from "../targets.ts";
-import { visible } from "../visible.ts";
+import { visible, visibleLine, visibleName, visibleNames } from "../visible.ts";
 
 /** One thing that was looked at. */
 interface Finding {
@@ -103,7 +103,7 @@ function show(
   const { green, red, dim } = output.colors;
   const line = (finding: Finding, text: string) => {
     output.styled(
-      `${finding.ok ? green("✓") : red("✗")} ${visible(finding.ok ? text : `${text}: ${finding.problem}`)}`,
+      `${finding.ok ? green("✓") : red("✗")} ${visible(finding.ok ? text : `${text}: ${finding.problem}`).replaceAll("\n", "\n  ")}`,
     );
   };
   line(node, `Node.js ${node.version}`);
@@ -112,8 +112,14 @@ function show(
     output.styled(dim(`  ${name} is ${set ? "set" : "not set"}`));
   if (!configuration.ok) line(configuration, "configuration");
   for (const { name, server, revision, tools = [], ...finding } of servers) {
-    const about = [server, revision, tools.length === 0 ? "no tools" : `tools: ${tools.join(", ")}`];
-    line(finding, finding.ok ? `${name}: ${about.filter(Boolean).join(", ")}` : name);
+    const about = [
+      server === undefined ? undefined : visibleName(server),
+      revision,
+      tools.length === 0 ? "no tools" : `tools: ${visibleNames(tools)}`,
+    ];
+    const shown = visibleName(name);
+    const problem = finding.problem === undefined ? {} : { problem: visibleLine(finding.problem) };
+    line({ ...finding, ...problem }, finding.ok ? `${shown}: ${about.filter(Boolean).join(", ")}` : shown);
   }
   output.styled(ok ? green("ok") : red(problems === 1 ? "1 problem" : `${problems} problems`));
 }

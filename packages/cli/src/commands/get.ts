@@ -7,7 +7,7 @@ import { describeBlock } from "../content.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { usage } from "../failure.ts";
 import { splitServer } from "../targets.ts";
-import { visible } from "../visible.ts";
+import { visible, visibleName, visibleNames } from "../visible.ts";
 
 export async function get(words: string[], options: ServerOptions, context: Context): Promise<void> {
   const [server, [name, ...pairs]] = splitServer(words, context);
@@ -17,8 +17,8 @@ export async function get(words: string[], options: ServerOptions, context: Cont
     const names = found.map((prompt) => prompt.name);
     const offers =
       names.length === 0
-        ? `${target.name} offers no prompts.`
-        : `${target.name} offers: ${names.join(", ")}.`;
+        ? `${visibleName(target.name)} offers no prompts.`
+        : `${visibleName(target.name)} offers: ${visibleNames(names)}.`;
     if (name === undefined) throw usage(`Which prompt? ${offers}`);
     const prompt = found.find((candidate) => candidate.name === name);
     if (prompt === undefined) throw usage(`There is no prompt "${name}". ${offers}`, nearest(name, names));
@@ -34,7 +34,7 @@ export async function get(words: string[], options: ServerOptions, context: Cont
     if (output.json) output.value(result);
     else {
       for (const { role, content } of result.messages) {
-        output.styled(`${output.colors.bold(`${visible(role)}:`)} ${visible(describeBlock(content))}`);
+        output.styled(`${output.colors.bold(`${visibleName(role)}:`)} ${visible(describeBlock(content))}`);
       }
     }
   });

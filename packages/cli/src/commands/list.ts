@@ -5,7 +5,7 @@ import { signature } from "../arguments.ts";
 import { withServer } from "../connection.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import type { Output } from "../output.ts";
-import { visible, visibleLine } from "../visible.ts";
+import { visible, visibleLine, visibleName } from "../visible.ts";
 
 export async function tools(
   name: string | undefined,
@@ -16,7 +16,7 @@ export async function tools(
     const { output } = context;
     const found = await client.listTools(request);
     if (output.json) output.value({ tools: found });
-    else if (found.length === 0) output.note(`${target.name} offers no tools.`);
+    else if (found.length === 0) output.note(`${visibleName(target.name)} offers no tools.`);
     else for (const tool of found) showTool(tool, output);
   });
 }
@@ -33,7 +33,8 @@ export async function resources(
       client.listResourceTemplates(request),
     ]);
     if (output.json) output.value({ resources: found, resourceTemplates: templates });
-    else if (found.length + templates.length === 0) output.note(`${target.name} offers no resources.`);
+    else if (found.length + templates.length === 0)
+      output.note(`${visibleName(target.name)} offers no resources.`);
     else {
       for (const resource of found) showResource(resource.uri, resource, output);
       for (const template of templates) showResource(template.uriTemplate, template, output);
@@ -50,7 +51,7 @@ export async function prompts(
     const { output } = context;
     const found = await client.listPrompts(request);
     if (output.json) output.value({ prompts: found });
-    else if (found.length === 0) output.note(`${target.name} offers no prompts.`);
+    else if (found.length === 0) output.note(`${visibleName(target.name)} offers no prompts.`);
     else for (const prompt of found) showPrompt(prompt, output);
   });
 }
@@ -66,7 +67,7 @@ function showResource(uri: string, resource: Resource | ResourceTemplate, output
 
 function showPrompt(prompt: Prompt, output: Output): void {
   const takes = (prompt.arguments ?? []).map(({ name, required }) =>
-    required ? `${name}=<text>` : `[${name}=<text>]`,
+    required ? `${visibleName(name)}=<text>` : `[${visibleName(name)}=<text>]`,
   );
   showEntry(prompt.name, takes.join(" "), prompt.description ?? prompt.title, output);
 }
@@ -74,7 +75,7 @@ function showPrompt(prompt: Prompt, output: Output): void {
 /** A name, what goes with it, and below it what it is for. */
 function showEntry(name: string, about: string, description: string | undefined, output: Output): void {
   const { bold, dim } = output.colors;
-  output.styled(`${bold(visibleLine(name))}${about === "" ? "" : ` ${visibleLine(about)}`}`);
+  output.styled(`${bold(visibleName(name))}${about === "" ? "" : ` ${visibleLine(about)}`}`);
   if (description === undefined) return;
   for (const line of visible(description).trim().split("\n")) output.styled(`  ${dim(line)}`);
 }

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { usage } from "../failure.ts";
 import { readSmallFile } from "../file.ts";
+import { visibleLine, visibleName } from "../visible.ts";
 import { expand } from "./expand.ts";
 import type { ServerEntry } from "./schema.ts";
 
@@ -54,7 +55,7 @@ export async function readConfig(file?: string): Promise<Config> {
     server(name) {
       const named = found.get(name);
       if (named === undefined) return undefined;
-      const entry = expand(named.entry, `${shownPath(named.file)}: mcpServers.${name}`);
+      const entry = expand(named.entry, `${shownPath(named.file)}: mcpServers.${visibleName(name)}`);
       return "command" in entry && entry.cwd !== undefined
         ? { ...entry, cwd: resolve(dirname(named.file), entry.cwd) }
         : entry;
@@ -83,7 +84,7 @@ function parse(text: string, shown: string): unknown {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (thrown) {
     throw usage(
-      `${shown}: not JSON: ${(thrown as Error).message}. Comments and trailing commas are not allowed.`,
+      `${shown}: not JSON: ${visibleLine((thrown as Error).message)}. Comments and trailing commas are not allowed.`,
     );
   }
 }

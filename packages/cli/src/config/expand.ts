@@ -1,6 +1,7 @@
 /** `${VAR}` and `${VAR:-default}` in the strings of a configuration. */
 
 import { usage } from "../failure.ts";
+import { visibleName } from "../visible.ts";
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
@@ -30,7 +31,10 @@ function expandAt(value: unknown, place: string, environment: NodeJS.ProcessEnv)
     return value.map((item, index) => expandAt(item, `${place}[${index}]`, environment));
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [key, expandAt(inner, `${place}.${key}`, environment)]),
+      Object.entries(value).map(([key, inner]) => [
+        key,
+        expandAt(inner, `${place}.${visibleName(key)}`, environment),
+      ]),
     );
   }
   return value;

@@ -2,6 +2,8 @@
 
 import { nearest } from "@patchbay/core";
 import { z } from "zod";
+import { MAX_MILLISECONDS } from "../context.ts";
+import { visibleLine, visibleName } from "../visible.ts";
 
 const Texts = z.record(z.string(), z.string());
 
@@ -10,13 +12,13 @@ const Started = z.object({
   args: z.array(z.string()).optional(),
   env: Texts.optional(),
   cwd: z.string().optional(),
-  timeout: z.number().int().positive().optional(),
+  timeout: z.number().int().positive().max(MAX_MILLISECONDS).optional(),
 });
 
 const Reached = z.object({
   url: z.string().min(1),
   headers: Texts.optional(),
-  timeout: z.number().int().positive().optional(),
+  timeout: z.number().int().positive().max(MAX_MILLISECONDS).optional(),
 });
 
 /** A server that is started as a child and spoken to over stdio. */
@@ -46,16 +48,20 @@ export function review(content: unknown): Review {
   const key = "mcpServers" in content ? "mcpServers" : "servers" in content ? "servers" : undefined;
   for (const other of Object.keys(content)) {
     if (other === key || other === "$schema" || other === "inputs") continue;
-    found.warnings.push(unknown(other, other, ["mcpServers"]));
+    found.warnings.push(unknown(visibleName(other), other, ["mcpServers"]));
   }
   if (key === undefined) {
     const near = nearest("mcpServers", Object.keys(content));
-    found.errors.push(`"mcpServers" is missing${near === undefined ? "" : `; rename "${near}"`}`);
+    found.errors.push(
+      `"mcpServers" is missing${near === undefined ? "" : `; rename "${visibleName(near)}"`}`,
+    );
     return found;
   }
   const entries = content[key];
   if (!isRecord(entries)) found.errors.push(`${key} must be an object: a server's name → its entry`);
-  else for (const [name, entry] of Object.entries(entries)) reviewEntry(`${key}.${name}`, name, entry, found);
+  else
+    for (const [name, entry] of Object.entries(entries))
+      reviewEntry(`${key}.${visibleName(name)}`, name, entry, found);
   return found;
 }
 
@@ -70,7 +76,7 @@ function reviewEntry(place: string, name: string, entry: unknown, found: Review)
     found.errors.push(
       started
         ? `${place} has both "command" and "url": keep one`
-        : `${place} needs "command" (a program to start) or "url"${near === undefined ? "" : `; it has "${near}"`}`,
+        : `${place} needs "command" (a program to start) or "url"${near === undefined ? "" : `; it has "${visibleName(near)}"`}`,
     );
     return;
   }
@@ -78,13 +84,15 @@ function reviewEntry(place: string, name: string, entry: unknown, found: Review)
   for (const key of Object.keys(entry)) {
     if (keys.includes(key)) continue;
     if (key === "type" && TYPES.includes(String(entry.type))) continue;
-    found.warnings.push(unknown(`${place}.${key}`, key, keys));
+    found.warnings.push(unknown(`${place}.${visibleName(key)}`, key, keys));
   }
   const checked = (started ? Started : Reached).safeParse(entry);
   if (checked.success) found.servers.set(name, checked.data);
   else {
     for (const issue of checked.error.issues) {
-      found.errors.push(`${[place, ...issue.path].map(String).join(".")}: ${lowerFirst(issue.message)}`);
+      found.errors.push(
+        `${[place, ...issue.path.map((step) => visibleName(String(step)))].join(".")}: ${visibleLine(lowerFirst(issue.message))}`,
+      );
     }
   }
 }

@@ -56,12 +56,26 @@ export function readArguments(text: string, schema: JsonSchema): Read {
 /** `city=… [days=…]`, as people type it. */
 export function describeParameters(schema: JsonSchema): string {
   return parametersOf(schema)
-    .map(({ name, required }) => (required ? `${name}=…` : `[${name}=…]`))
+    .slice(0, MAX_SHOWN)
+    .map(({ name, required }) => (required ? `${shownName(name)}=…` : `[${shownName(name)}=…]`))
     .join(" ");
 }
 
 function usage(parameters: Parameter[]): string {
-  return parameters.length === 0 ? "" : ` (${parameters.map(({ name }) => name).join(", ")})`;
+  return parameters.length === 0
+    ? ""
+    : ` (${parameters
+        .slice(0, MAX_SHOWN)
+        .map(({ name }) => shownName(name))
+        .join(", ")})`;
+}
+
+const MAX_SHOWN = 30;
+
+/** On one line, and short: a server chose it. */
+function shownName(name: string): string {
+  const line = name.slice(0, 200).replace(/\s+/g, " ");
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 
 function parametersOf(schema: JsonSchema): Parameter[] {

@@ -10,9 +10,17 @@ export type Form =
   | { kind: "wrong"; message: string; tool?: OfferedTool }
   | { kind: "none" };
 
+/** Characters; what is longer is not looked at. */
+const MAX_QUESTION = 1_000_000;
+/** Characters of arguments that are not JSON, and of arithmetic. */
+const MAX_ARGUMENTS = 10_000;
+
 /** Reads a question as one of the forms. */
 export function readForm(question: string, tools: readonly OfferedTool[]): Form {
   const text = question.trim();
+  if (text.length > MAX_QUESTION) {
+    return { kind: "wrong", message: `The question is longer than ${MAX_QUESTION} characters.` };
+  }
   return (
     readJsonForm(text, tools) ?? readColonForm(text, tools) ?? readArithmetic(text, tools) ?? { kind: "none" }
   );
@@ -20,7 +28,7 @@ export function readForm(question: string, tools: readonly OfferedTool[]): Form 
 
 /** `tool {json}` */
 function readJsonForm(text: string, tools: readonly OfferedTool[]): Form | undefined {
-  const form = /^([^\s{:]+):?\s*(\{.*\})$/s.exec(text);
+  const form = /^([^\s{:]{1,256}):?\s*(\{.*\})$/s.exec(text);
   if (form === null) return undefined;
   const [, name = "", json = ""] = form;
   const tool = find(name, tools);
@@ -38,12 +46,16 @@ function readJsonForm(text: string, tools: readonly OfferedTool[]): Form | undef
 
 /** `tool: args` */
 function readColonForm(text: string, tools: readonly OfferedTool[]): Form | undefined {
-  const form = /^([^\s:]+(?:\/[^\s:]+)?)\s*:(?!\/\/)\s*(.*)$/s.exec(text);
+  const form = /^([^\s:]{1,256})\s*:(?!\/\/)\s*(.*)$/s.exec(text);
   if (form === null) return undefined;
   const [, name = "", rest = ""] = form;
   const tool = find(name, tools);
   if (tool === undefined) return unknownTool(name, tools);
   if ("kind" in tool) return tool;
+  if (rest.length > MAX_ARGUMENTS) {
+    const message = `${name}: more than ${MAX_ARGUMENTS} characters of arguments; write them as ${name} {json}.`;
+    return { kind: "wrong", tool, message };
+  }
   const read = readArguments(rest, tool.tool.inputSchema);
   return "problem" in read
     ? { kind: "wrong", tool, message: `${name}: ${read.problem}` }
@@ -56,8 +68,9 @@ const TOKENS = new RegExp(String.raw`${NUMBER}|${WORD}|[-+*/%^(),\s]`, "g");
 
 /** An expression and nothing else; a bare number asks nothing. `=` or `=?` at the end is dropped. */
 function readArithmetic(text: string, tools: readonly OfferedTool[]): Form | undefined {
+  if (text.length > MAX_ARGUMENTS) return undefined;
   const expression = text.replace(/\s*=\s*\??$/, "");
-  if (expression.length > 10_000 || expression.replace(TOKENS, "") !== "") return undefined;
+  if (expression.replace(TOKENS, "") !== "") return undefined;
   if (!/\d/.test(expression) || !/[-+*/%^(]/.test(expression.replace(/^\s*[-+]/, ""))) return undefined;
   if (/^\d{4}-\d{1,2}-\d{1,2}$/.test(expression)) return undefined;
   const calculators = tools.filter(({ tool }) => takesExpression(tool.inputSchema));

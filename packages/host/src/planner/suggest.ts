@@ -17,7 +17,7 @@ export async function likeliestTools(
       id,
       name: tool.name.replace(/[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})/gu, " "),
       title: tool.title ?? tool.annotations?.title ?? "",
-      description: tool.description ?? "",
+      description: (tool.description ?? "").slice(0, 2_000),
     })),
   );
   const found = index.search(question.slice(0, 1000), {
@@ -42,6 +42,6 @@ export function describeTools(tools: readonly OfferedTool[]): string {
 }
 
 function firstSentence(text: string): string {
-  const sentence = /^.*?[.!?。](?=\s|$)|^.*/u.exec(text.trim())?.[0] ?? "";
+  const sentence = /^.*?[.!?。](?=\s|$)|^.*/u.exec(text.slice(0, 1_000).trim())?.[0] ?? "";
   return sentence.length > 100 ? `${sentence.slice(0, 99)}…` : sentence;
 }
