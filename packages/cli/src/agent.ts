@@ -44,11 +44,18 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     throw thrown;
   }
   for (const failure of refused) context.output.warn(`${failure.message} It is left out.`);
+  const clients = new Map<string, Connection["client"]>();
+  for (const { target, client } of reached) {
+    // Two URLs may differ only in what is not shown.
+    let name = target.name;
+    for (let number = 2; clients.has(name); number++) name = `${target.name} (${number})`;
+    clients.set(name, client);
+  }
   const host = createHost({
-    clients: new Map(reached.map(({ target, client }: Connection) => [target.name, client])),
+    clients,
     model: model.value,
     systemPrompt,
     toolTimeout,
   });
-  return { host, servers: reached.map(({ target }) => target.name) };
+  return { host, servers: [...clients.keys()] };
 }

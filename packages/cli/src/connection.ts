@@ -79,7 +79,7 @@ export async function open(
     return { client, target, request: { signal } };
   } catch (thrown) {
     if (signal.aborted || thrown instanceof Failure) throw thrown;
-    const { message } = toFailure(thrown);
+    const message = output.without(toFailure(thrown).message);
     throw unreachable(message.includes(target.name) ? message : `${shown}: ${message}`);
   } finally {
     clearTimeout(patience);

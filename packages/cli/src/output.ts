@@ -2,6 +2,7 @@
 
 import picocolors from "picocolors";
 import { type Failure, toFailure } from "./failure.ts";
+import { type Hidden, withoutSecrets } from "./secrets.ts";
 import { visible, visibleJson } from "./visible.ts";
 
 type Colors = ReturnType<typeof picocolors.createColors>;
@@ -13,6 +14,7 @@ export class Output {
   readonly verbose: boolean;
   readonly colors: Colors;
   readonly errorColors: Colors;
+  readonly #hidden: Hidden[] = [];
   #progressShown = false;
 
   constructor({ json = false, verbose = false }: { json?: boolean; verbose?: boolean } = {}) {
@@ -20,6 +22,19 @@ export class Output {
     this.verbose = verbose;
     this.colors = picocolors.createColors(isColored(process.stdout));
     this.errorColors = picocolors.createColors(isColored(process.stderr));
+  }
+
+  /** From now on no message shows these; what a server answers is data, and stays as it is. */
+  hide(hidden: readonly Hidden[]): void {
+    this.#hidden.push(...hidden);
+  }
+
+  /** A message, or any value of `--json` that is one, without what is hidden. */
+  without<T>(value: T): T {
+    if (typeof value === "string") return withoutSecrets(value, this.#hidden) as T;
+    if (Array.isArray(value)) return value.map((inner) => this.without(inner)) as T;
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.without(inner)])) as T;
   }
 
   /** Text on stdout, ended by one newline. Made safe first; what has colours goes through `styled`. */
@@ -53,23 +68,23 @@ export class Output {
   /** One line for the reader on stderr. */
   note(text: string): void {
     this.#clearProgress();
-    process.stderr.write(`${this.errorColors.dim(visible(text))}\n`);
+    process.stderr.write(`${this.errorColors.dim(visible(this.without(text)))}\n`);
   }
 
   /** What is meant to be read, but is no answer: on stderr. */
   message(text: string): void {
     this.#clearProgress();
-    process.stderr.write(`${visible(text)}\n`);
+    process.stderr.write(`${visible(this.without(text))}\n`);
   }
 
   warn(text: string): void {
     this.#clearProgress();
-    process.stderr.write(`${this.errorColors.yellow("warning:")} ${visible(text)}\n`);
+    process.stderr.write(`${this.errorColors.yellow("warning:")} ${visible(this.without(text))}\n`);
   }
 
   /** How far a long piece of work is: one line that renews itself on a terminal, lines elsewhere. */
   progress(text: string): void {
-    const line = visible(text).replaceAll("\n", " ");
+    const line = visible(this.without(text)).replaceAll("\n", " ");
     if (!process.stderr.isTTY) {
       process.stderr.write(`${line}\n`);
       return;
@@ -83,9 +98,11 @@ export class Output {
   failure(failure: Failure): void {
     this.#clearProgress();
     if (this.json) {
-      this.value({ error: { kind: failure.kind, message: failure.message, ...failure.details } });
+      this.value({
+        error: { kind: failure.kind, ...this.without({ message: failure.message, ...failure.details }) },
+      });
     } else {
-      process.stderr.write(`${this.errorColors.red("error:")} ${visible(failure.message)}\n`);
+      process.stderr.write(`${this.errorColors.red("error:")} ${visible(this.without(failure.message))}\n`);
     }
   }
 

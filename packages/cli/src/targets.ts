@@ -7,6 +7,7 @@ import { builtinNames } from "@patchbay/servers";
 import { type Config, readConfig } from "./config/config.ts";
 import type { Context, ServerOptions } from "./context.ts";
 import { usage } from "./failure.ts";
+import { secretsOfUrl, shownUrl } from "./secrets.ts";
 import { visibleNames } from "./visible.ts";
 
 /** A server by its name, and how it is reached. */
@@ -31,10 +32,10 @@ export async function findTarget(
   context: Context,
 ): Promise<Target> {
   if (context.command !== undefined) return started(context.command);
-  if (name !== undefined && isUrl(name)) return { name, to: { url: name } };
+  if (name !== undefined && isUrl(name)) return byUrl(name, context);
   const config = await loadConfig(options, context);
   if (name === undefined) throw usage(`Which server? ${choices(config)}`);
-  return named(name, config);
+  return named(name, config, context);
 }
 
 /** A server that was chosen by name; it is looked up when it is needed, so that each failure stands alone. */
@@ -60,7 +61,7 @@ export async function chooseServers(
   const wanted = names.length > 0 ? names : config.names.length > 0 ? config.names : DEFAULT_SERVERS;
   const chosen = [...new Set(wanted)].map((name) => ({
     name,
-    find: () => (isUrl(name) ? { name, to: { url: name } } : named(name, config)),
+    find: () => (isUrl(name) ? byUrl(name, context) : named(name, config, context)),
   }));
   return [...chosen, ...after];
 }
@@ -79,8 +80,15 @@ async function loadConfig(options: ServerOptions, context: Context): Promise<Con
   return config;
 }
 
-function named(name: string, config: Config): Target {
+/** Shown without what only the server should know. */
+function byUrl(url: string, { output }: Context): Target {
+  output.hide(secretsOfUrl(url));
+  return { name: shownUrl(url), to: { url } };
+}
+
+function named(name: string, config: Config, { output }: Context): Target {
   const entry = config.server(name);
+  output.hide(config.hidden);
   if (entry !== undefined) {
     const { timeout, ...to } = entry;
     return { name, to, timeout };

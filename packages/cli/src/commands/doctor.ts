@@ -6,6 +6,7 @@ import { open } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { ExitCode, toFailure } from "../failure.ts";
 import type { Output } from "../output.ts";
+import { shownUrl } from "../secrets.ts";
 import { type Choice, chooseServers } from "../targets.ts";
 import { visible, visibleLine, visibleName, visibleNames } from "../visible.ts";
 
@@ -53,7 +54,7 @@ export async function doctor(options: AgentOptions, context: Context): Promise<n
   const keys = Object.fromEntries(KEYS.map((name) => [name, (process.env[name] ?? "").trim() !== ""]));
   const findings = [lookAtNode(), model, configuration, ...servers];
   const ok = findings.every((finding) => finding.ok);
-  const report: Report = { ok, node: lookAtNode(), model, keys, configuration, servers };
+  const report: Report = output.without({ ok, node: lookAtNode(), model, keys, configuration, servers });
   if (output.json) output.value(report);
   else show(report, findings.filter((finding) => !finding.ok).length, output);
   return ok ? ExitCode.ok : ExitCode.failed;
@@ -75,7 +76,7 @@ async function lookAtModel({ fromFile }: Context): Promise<Report["model"]> {
 }
 
 async function lookAtServer(choice: Choice, options: AgentOptions, context: Context): Promise<ServerFinding> {
-  const { name } = choice;
+  const name = /^https?:\/\//i.test(choice.name) ? shownUrl(choice.name) : choice.name;
   try {
     const { client, request } = await open(choice.find(), options, context);
     try {

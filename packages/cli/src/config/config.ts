@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { usage } from "../failure.ts";
 import { readSmallFile } from "../file.ts";
+import { type Hidden, secretsOf } from "../secrets.ts";
 import { visibleLine, visibleName } from "../visible.ts";
 import { expand } from "./expand.ts";
 import type { ServerEntry } from "./schema.ts";
@@ -18,6 +19,8 @@ export interface Config {
    * @throws Failure (usage) that names an unset variable and its place
    */
   server(name: string): ServerEntry | undefined;
+  /** What no message may show of a server that was asked for. */
+  hidden: readonly Hidden[];
 }
 
 /** The user's own file, read after the project's. */
@@ -49,13 +52,18 @@ export async function readConfig(file?: string): Promise<Config> {
     warnings.push(...odd.map((warning) => `${shown}: ${warning}`));
     for (const [name, entry] of servers) if (!found.has(name)) found.set(name, { entry, file: path });
   }
+  const hidden: Hidden[] = [];
   return {
+    hidden,
     names: [...found.keys()],
     warnings,
     server(name) {
       const named = found.get(name);
       if (named === undefined) return undefined;
-      const entry = expand(named.entry, `${shownPath(named.file)}: mcpServers.${visibleName(name)}`);
+      const used = new Map<string, string>();
+      const place = `${shownPath(named.file)}: mcpServers.${visibleName(name)}`;
+      const entry = expand(named.entry, place, process.env, used);
+      hidden.push(...secretsOf(entry, used));
       return "command" in entry && entry.cwd !== undefined
         ? { ...entry, cwd: resolve(dirname(named.file), entry.cwd) }
         : entry;

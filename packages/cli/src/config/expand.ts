@@ -9,16 +9,28 @@ const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
  * Puts the environment's values into every string inside a value. A default is used when the variable is unset or empty.
  *
  * @param place where the value stands, such as `mcp.json: mcpServers.github`; errors name it
+ * @param used is given the variables that were put in, and their values
  * @throws Failure (usage) that names the unset variable and the place
  */
-export function expand<T>(value: T, place: string, environment: NodeJS.ProcessEnv = process.env): T {
-  return expandAt(value, place, environment) as T;
+export function expand<T>(
+  value: T,
+  place: string,
+  environment: NodeJS.ProcessEnv = process.env,
+  used = new Map<string, string>(),
+): T {
+  return expandAt(value, place, environment, used) as T;
 }
 
-function expandAt(value: unknown, place: string, environment: NodeJS.ProcessEnv): unknown {
+function expandAt(
+  value: unknown,
+  place: string,
+  environment: NodeJS.ProcessEnv,
+  used: Map<string, string>,
+): unknown {
   if (typeof value === "string") {
     return value.replace(VARIABLE, (_, name: string, otherwise: string | undefined) => {
       const found = environment[name];
+      if (found) used.set(name, found);
       if (otherwise !== undefined) return found || otherwise;
       if (found !== undefined) return found;
       throw usage(
@@ -28,12 +40,12 @@ function expandAt(value: unknown, place: string, environment: NodeJS.ProcessEnv)
     });
   }
   if (Array.isArray(value))
-    return value.map((item, index) => expandAt(item, `${place}[${index}]`, environment));
+    return value.map((item, index) => expandAt(item, `${place}[${index}]`, environment, used));
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [
         key,
-        expandAt(inner, `${place}.${visibleName(key)}`, environment),
+        expandAt(inner, `${place}.${visibleName(key)}`, environment, used),
       ]),
     );
   }
