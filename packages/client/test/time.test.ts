@@ -3,22 +3,12 @@
 import type { JsonObject, Progress } from "@patchbay/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConnectionError, connect, TimeoutError } from "../src/index.ts";
-import { LEGACY, MODERN, type Script, scripted } from "./scripted.ts";
+import { MODERN, type Script, scripted } from "./scripted.ts";
 
 const TEXT = { content: [{ type: "text", text: "done" }] };
-const _META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "patchbay", version: expect.any(String) },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
 
 async function modern(script: Script, options: Parameters<typeof connect>[1] = {}) {
   const server = scripted({ ...MODERN, ...script });
-  return { client: await connect(server, options), received: server.received };
-}
-
-async function _legacy(script: Script, options: Parameters<typeof connect>[1] = {}) {
-  const server = scripted({ ...LEGACY, ...script });
   return { client: await connect(server, options), received: server.received };
 }
 
