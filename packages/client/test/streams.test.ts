@@ -73,7 +73,7 @@ describe("what a server tells unasked", () => {
       } else if (gets(hits).length === 2) {
         event(hit, ["id: a-1", log("one")]);
         event(hit, ["id: a-2", log("two")]);
-        hit.response.socket?.end();
+        hit.response.write(":\n\n", () => hit.response.socket?.end());
       } else {
         event(hit, ["id: a-3", log("three")]);
       }
@@ -120,7 +120,7 @@ describe("an answer whose stream breaks off", () => {
         asked = hit;
         event(hit, ["retry: 1", "id: b-1", "data: "]);
         if (how === "ends") hit.response.end();
-        else hit.response.socket?.end();
+        else hit.response.write(":\n\n", () => hit.response.socket?.end());
       }
     });
     const client = await connected(url);

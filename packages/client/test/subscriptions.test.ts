@@ -105,7 +105,7 @@ describe("a modern server", () => {
       if (listens(hits).length > 1) tell("notifications/tools/list_changed");
       else if (how === "ends gracefully") end();
       else if (how === "ends") hit.response.end();
-      else hit.response.socket?.end();
+      else hit.response.write(":\n\n", () => hit.response.socket?.end());
     });
     const client = await connected(url);
     const changes: Change[] = [];
