@@ -9,6 +9,7 @@ import { join, relative } from "node:path";
 import { install } from "./install.mjs";
 import { leftovers, markOf } from "./leftovers.mjs";
 import { node24 } from "./node24.mjs";
+import { installPrograms } from "./programs.mjs";
 import { ROOT, runNode } from "./run.mjs";
 import { Tally } from "./tally.mjs";
 
@@ -26,6 +27,7 @@ process.exit(tally.close());
 async function test() {
   tally.begin("Install");
   if (!(await install(ROOT))) return tally.fail("install: npm's message above says why");
+  await installPrograms();
 
   let node = process.execPath;
   if (onNode24) {

@@ -1,0 +1,62 @@
+/** The programs that tests need beside Node: where they are, and the Debian packages that bring them. */
+
+import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { run } from "./run.mjs";
+
+/** Program → the package of Debian (and its kin) that holds it. Tests ask for a program by `needs` in scripts/test. */
+export const PROGRAMS = {
+  "redis-server": "redis-server",
+  nginx: "nginx",
+  haproxy: "haproxy",
+};
+
+/** What is asked before a package's service is started; 101 forbids it. */
+const POLICY = "/usr/sbin/policy-rc.d";
+
+/** The program's file; undefined where it is not installed. Daemons are not on every user's path. */
+export function locate(program) {
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
+  return folders.map((folder) => join(folder, program)).find(isProgram);
+}
+
+/** What to do about programs that are missing, in one sentence. */
+export function remedy(programs) {
+  const packages = programs.map((program) => PROGRAMS[program]).join(" ");
+  return existsSync("/usr/bin/apt-get") ? `run: apt-get install ${packages}` : `install ${packages}`;
+}
+
+/**
+ * Installs the packages of the programs that are missing, where that is possible without asking: on Debian, as
+ * root. Starts none of their services. The tests themselves say what is missing still.
+ */
+export async function installPrograms() {
+  const missing = Object.keys(PROGRAMS).filter((program) => locate(program) === undefined);
+  if (missing.length === 0 || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  const packages = missing.map((program) => PROGRAMS[program]);
+  console.log(`Installing what tests need: ${packages.join(" ")}`);
+  const hadPolicy = existsSync(POLICY);
+  if (!hadPolicy) writeFileSync(POLICY, "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+  try {
+    // A fresh machine knows of no package yet.
+    if ((await apt("install", packages)) !== 0 && (await apt("update", [])) === 0) {
+      await apt("install", packages);
+    }
+  } finally {
+    if (!hadPolicy) rmSync(POLICY);
+  }
+}
+
+function apt(command, words) {
+  const args = ["-qq", "--yes", "--no-install-recommends", command, ...words];
+  return run("apt-get", args, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+}
+
+function isProgram(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
