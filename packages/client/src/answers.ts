@@ -19,6 +19,7 @@ import {
   TASKS_EXTENSION,
 } from "@patchbay/core";
 import { AnswerError, readable } from "./errors.ts";
+import { Pages } from "./pages.ts";
 
 /** What a callback is given besides the question. */
 export interface QuestionContext {
@@ -66,6 +67,8 @@ export type Ask = (context: QuestionContext) => Promise<JsonObject>;
 
 /** The application's answers. */
 export class Answers {
+  /** Pages that the user was asked to visit. */
+  readonly pages = new Pages();
   #options: AnswerOptions;
 
   constructor(options: AnswerOptions) {
@@ -134,9 +137,12 @@ export class Answers {
       throw invalid('"url" must be a URL of https: or http:');
     // Loaded for whom a server asks: the compiler of its schema takes its time.
     const form = params.mode === "url" ? undefined : (await import("./forms.ts")).readForm(params);
+    const pageId = params.mode === "url" ? params.elicitationId : undefined;
     return async (context) => {
+      this.pages.open(pageId);
       const answer = await onElicit(params, context);
       const action = isObject(answer) ? answer.action : undefined;
+      if (action !== "accept") this.pages.forget(pageId);
       if (action !== "accept" && action !== "decline" && action !== "cancel") {
         throw new AnswerError('elicitation/create: the "action" must be "accept", "decline" or "cancel"');
       }

@@ -251,8 +251,11 @@ export class Conversation implements Receiver {
     } else if (method === "notifications/cancelled") {
       const reason = typeof params.reason === "string" ? readable(params.reason) : "the server cancelled it";
       this.#inbound.cancel(params.requestId as RequestId, reason);
-    } else if (method === "notifications/elicitation/complete" && typeof params.elicitationId === "string") {
-      tell(this.settings.onElicitComplete, params.elicitationId);
+    } else if (method === "notifications/elicitation/complete") {
+      // Ids that are not known, or not any more, mean nothing (2025-11-25, client/elicitation).
+      const { elicitationId } = params;
+      if (this.answers.pages.complete(elicitationId))
+        tell(this.settings.onElicitComplete, elicitationId as string);
     } else if (method === "notifications/tasks/status") {
       this.#tellHearers(method, params);
     } else {

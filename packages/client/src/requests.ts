@@ -12,6 +12,7 @@ import { ResultCache } from "./cache.ts";
 import type { Conversation } from "./conversation.ts";
 import { InvalidResponseError } from "./errors.ts";
 import type { RequestOptions } from "./options.ts";
+import { afterPages } from "./pages.ts";
 import type { Question } from "./question.ts";
 import { arrayOf, type ItemCheck, isPrompt, isResource, isTool } from "./results.ts";
 import { asksForInput, completeRounds } from "./rounds.ts";
@@ -23,6 +24,8 @@ export class Requests {
   readonly tools: ToolBook;
   readonly skills = new SkillBook();
   readonly #conversation: Conversation;
+  /** Whether a request may be refused until the user has visited pages. */
+  readonly #hasPages: boolean;
   readonly #cache: ResultCache;
   /** The lists that the application has, to see whether they have changed when nobody was told. */
   readonly #given = new Map<string, JsonObject[]>();
@@ -31,6 +34,7 @@ export class Requests {
     const { settings, transport } = conversation;
     const modern = eraOf(revision) === "modern";
     this.#conversation = conversation;
+    this.#hasPages = revision === "2025-11-25";
     this.tools = new ToolBook(
       modern && transport.mirrorsParams,
       revision >= "2025-06-18",
@@ -48,7 +52,14 @@ export class Requests {
   async ask(question: Question, options?: RequestOptions): Promise<JsonObject> {
     const told =
       options?.onProgress === undefined ? options : { ...options, onProgress: growing(options.onProgress) };
-    const result = await this.#conversation.request(question, told);
+    let result: JsonObject;
+    try {
+      result = await this.#conversation.request(question, told);
+    } catch (error) {
+      if (!this.#hasPages) throw error;
+      const again = () => this.#conversation.request(question, told);
+      return afterPages(this.#conversation, question.method, error, told, again);
+    }
     return asksForInput(result) ? completeRounds(this.#conversation, question, told, result) : result;
   }
 

@@ -4,6 +4,7 @@ import type { JsonObject } from "@patchbay/core";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ResultCache } from "../src/cache.ts";
 import { type ConnectOptions, connect } from "../src/index.ts";
+import { discovered, httpFixture, result } from "./fixtures/http.ts";
 import { type Asked, LEGACY, MODERN, type Script, scripted } from "./scripted.ts";
 
 afterEach(() => {
@@ -103,6 +104,26 @@ describe("a resource", () => {
     await client.readResource("a:1");
     expect(asked("resources/read")).toBe(4);
   });
+});
+
+test("what one principal was given, another is not", async () => {
+  const fixture = await httpFixture((hit) => {
+    if (discovered(hit)) return;
+    const text = `for ${hit.headers.authorization}`;
+    result(hit, { resultType: "complete", contents: [{ uri: "a:1", text }], ttlMs: 60_000 });
+  });
+  const clients = await Promise.all(
+    ["Bearer ada", "Bearer bob"].map((authorization) =>
+      connect({ url: fixture.url, headers: { authorization } }),
+    ),
+  );
+  const read = () => Promise.all(clients.map(async (client) => (await client.readResource("a:1")).contents));
+  const own = [[{ uri: "a:1", text: "for Bearer ada" }], [{ uri: "a:1", text: "for Bearer bob" }]];
+  expect(await read()).toEqual(own);
+  expect(await read()).toEqual(own);
+  expect(fixture.hits.filter(({ message }) => message.method === "resources/read")).toHaveLength(2);
+  await Promise.all(clients.map((client) => client.close()));
+  await fixture.close();
 });
 
 test("what the server introduced itself with is kept too, except from a ping", async () => {

@@ -324,6 +324,28 @@ describe("a modern server", () => {
     expect(roots).not.toHaveBeenCalled();
   });
 
+  test("that sends requests as a legacy one does is not answered, and nobody is asked", async () => {
+    const onElicit = vi.fn(() => ({ action: "cancel" as const }));
+    const server = scripted({
+      ...MODERN,
+      "tools/call": ({ ask }) => {
+        ask("q1", "elicitation/create", FORM);
+        ask("q2", "ping");
+        ask("q3", "x/y");
+        return TEXT;
+      },
+    });
+    const client = await connect(server, { onElicit });
+    await client.callTool("a");
+    await client.ping();
+    expect(server.received.map(({ method }) => method)).toEqual([
+      "server/discover",
+      "tools/call",
+      "server/discover",
+    ]);
+    expect(onElicit).not.toHaveBeenCalled();
+  });
+
   test("may ask for input in answer to three methods only", async () => {
     const server = scripted({
       ...MODERN,

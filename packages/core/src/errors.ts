@@ -12,6 +12,8 @@ export const ErrorCode = {
   InternalError: -32603,
   /** Revisions up to 2025-11-25 only; InvalidParams since. */
   ResourceNotFound: -32002,
+  /** 2025-11-25 only: the user has to visit pages first; `data.elicitations` names them. */
+  UrlElicitationRequired: -32042,
   HeaderMismatch: -32020,
   MissingRequiredClientCapability: -32021,
   UnsupportedProtocolVersion: -32022,

@@ -27,5 +27,6 @@ export type { SchemaLimits } from "./schema/compile.ts";
 export * from "./schema/json-schema.ts";
 export * from "./schema/mirror.ts";
 export * from "./schema/standard-schema.ts";
+export * from "./spans.ts";
 export * from "./typed.ts";
 export { type Wire, wireOf } from "./wire/wire.ts";

@@ -1,7 +1,7 @@
 /** OpenTelemetry spans for each request, by its conventions for MCP, through the API package alone. */
 
-import { context, propagation, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import { isObject, type JsonObject, ProtocolError } from "@patchbay/core";
+import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { failureOfSpan, isObject, type JsonObject, spanOf } from "@patchbay/core";
 import type { Middleware } from "./middleware.ts";
 
 /**
@@ -20,44 +20,19 @@ export function telemetry(): Middleware {
       keys: (carrier: JsonObject) => Object.keys(carrier),
       get: (carrier: JsonObject, key) => (typeof carrier[key] === "string" ? carrier[key] : undefined),
     });
-    const target = targetOf(method, params);
-    const attributes = {
-      "mcp.method.name": method,
-      "mcp.protocol.version": exchange.revision,
-      ...(target !== undefined && TARGET_ATTRIBUTES[method] && { [TARGET_ATTRIBUTES[method]]: target }),
-    };
-    const name = target === undefined || method === "resources/read" ? method : `${method} ${target}`;
+    const { name, attributes } = spanOf(method, params, exchange.revision);
     return tracer.startActiveSpan(name, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {
       try {
         const reply = await next();
-        if ("isError" in reply && reply.isError === true) failed(span, "tool_error");
+        if ("isError" in reply && reply.isError === true)
+          span.setAttribute("error.type", "tool_error").setStatus({ code: SpanStatusCode.ERROR });
         return reply;
       } catch (thrown) {
-        if (thrown instanceof ProtocolError)
-          span.setAttribute("rpc.response.status_code", String(thrown.code));
-        failed(span, thrown instanceof Error ? thrown.name : "error");
+        span.setAttributes(failureOfSpan(thrown)).setStatus({ code: SpanStatusCode.ERROR });
         throw thrown;
       } finally {
         span.end();
       }
     });
   };
-}
-
-const TARGET_ATTRIBUTES: Record<string, string> = {
-  "tools/call": "gen_ai.tool.name",
-  "prompts/get": "gen_ai.prompt.name",
-  "resources/read": "mcp.resource.uri",
-};
-
-function targetOf(method: string, { name, uri }: JsonObject): string | undefined {
-  const target = method === "resources/read" ? uri : name;
-  return TARGET_ATTRIBUTES[method] !== undefined && typeof target === "string"
-    ? target.slice(0, 256)
-    : undefined;
-}
-
-function failed(span: Span, type: string): void {
-  span.setAttribute("error.type", type);
-  span.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -2,7 +2,7 @@
 
 import type { CallToolResult, JsonObject, Task } from "@patchbay/core";
 import { ConnectionError, TimeoutError } from "../errors.ts";
-import type { CallOptions, RequestOptions } from "../options.ts";
+import { type CallOptions, MAX_DELAY, type RequestOptions } from "../options.ts";
 import { backoff, pause } from "../pause.ts";
 
 /** A call of a tool that runs as a task; of one that was answered at once, its result. */
@@ -48,8 +48,6 @@ const FIRST_PAUSE = 500;
 const MAX_PAUSE = 30_000;
 /** Times in a row that nothing came back. */
 const MAX_FAILURES = 10;
-/** The longest that a timer can wait. */
-const MAX_DELAY = 2 ** 31 - 1;
 
 /** A task does not end with a connection that breaks off: what may be asked again is. */
 export async function retried<T>(
