@@ -32,7 +32,7 @@ import {
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
 import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
-import { createStateSealer, type StateSealer } from "./modern/state.ts";
+import { createSealer, type Sealer } from "./sealing.ts";
 import { Tasks, type TasksOptions } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
 
@@ -93,7 +93,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly cache: Required<CacheHints>;
   /** The `_meta` member that names this server in each modern result, as JSON text. */
   readonly serverMeta: string;
-  readonly sealer: StateSealer;
+  readonly sealer: Sealer;
   readonly resumption: ResumptionLimits;
   /** What changes in it while it runs. */
   readonly changes = new Changes();
@@ -112,7 +112,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     this.instructions = options.instructions;
     this.cache = { ttlMs: 0, cacheScope: "public", ...options.cache };
     this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
-    this.sealer = createStateSealer(options.stateSecrets);
+    this.sealer = createSealer("state", options.stateSecrets);
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { McpServer } from "../src/index.ts";
-import { createStateSealer } from "../src/modern/state.ts";
+import { createSealer } from "../src/sealing.ts";
 import { serveChannel } from "../src/transports/channel.ts";
 import {
   type Answered,
@@ -382,7 +382,7 @@ describe(`malformed messages (seed ${seed})`, () => {
 
 describe(`a requestState that was changed (seed ${seed})`, () => {
   const secret = "a secret of at least thirty-two characters";
-  const sealer = createStateSealer([secret]);
+  const sealer = createSealer("state", [secret]);
 
   test("is never opened, whichever character it is, and however long", async () => {
     for (const length of [0, 1, 2, 3]) {
@@ -447,7 +447,7 @@ describe(`a requestState that was changed (seed ${seed})`, () => {
       { seed, numRuns: 300 },
     );
     expect((await call(2, { requestState, inputResponses })).error.data.reason).toBe("foreign");
-    const foreign = await createStateSealer(["another secret of more than 32 characters"]).seal({
+    const foreign = await createSealer("state", ["another secret of more than 32 characters"]).seal({
       q: [],
       s: {},
     });

@@ -18,7 +18,7 @@ import {
   ProtocolError,
 } from "@patchbay/core";
 import type { Call, Dialogue } from "../exchange.ts";
-import { digestOf, type StateSealer } from "./state.ts";
+import { digestOf, type Sealer } from "../sealing.ts";
 
 export interface ResumptionLimits {
   /** Milliseconds in which a suspended request has to be taken up again. Default 10 minutes. */
@@ -61,7 +61,7 @@ export class Resumption implements Dialogue {
   readonly #call: Call;
   readonly #method: string;
   readonly #request: string;
-  readonly #sealer: StateSealer;
+  readonly #sealer: Sealer;
   readonly #limits: ResumptionLimits;
   /** The answers that the request brings, by key. */
   readonly #brought: JsonObject;
@@ -76,7 +76,7 @@ export class Resumption implements Dialogue {
     call: Call,
     method: string,
     params: JsonObject,
-    sealer: StateSealer,
+    sealer: Sealer,
     limits: ResumptionLimits,
     past: Past,
   ) {
@@ -102,7 +102,7 @@ export class Resumption implements Dialogue {
     call: Call,
     method: string,
     params: JsonObject,
-    sealer: StateSealer,
+    sealer: Sealer,
     limits: ResumptionLimits,
   ): Resumption {
     return new Resumption(call, method, params, sealer, limits, { asked: [], steps: {} });
@@ -117,7 +117,7 @@ export class Resumption implements Dialogue {
     call: Call,
     method: string,
     params: JsonObject,
-    sealer: StateSealer,
+    sealer: Sealer,
     limits: ResumptionLimits,
   ): Promise<Resumption> {
     const { requestState } = params;

@@ -2,6 +2,7 @@
 
 import { limitError } from "@patchbay/core";
 import type { SessionRecord } from "../legacy/session.ts";
+import { prefixOf } from "./instance.ts";
 import type { SessionStore } from "./store.ts";
 
 export interface MemorySessionsOptions {
@@ -13,6 +14,8 @@ export interface MemorySessionsOptions {
   safeMs?: number;
   /** Characters of what one session keeps, as JSON: its client's description and subscriptions. Default 64 Ki. */
   maxSessionLength?: number;
+  /** Begins each id, for balancers that keep a session with its instance: `a` in `a.…`. Of a–z, 0–9 and `-`. */
+  instance?: string;
 }
 
 interface Kept {
@@ -28,6 +31,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     safeMs = 30_000,
     maxSessionLength = 64 * 1024,
   } = options;
+  const prefix = prefixOf(options.instance);
   // Asked-for sessions move to the end, so the idlest are always first.
   const sessions = new Map<string, Kept>();
 
@@ -75,7 +79,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
         );
       }
       checkLength(record);
-      const id = crypto.randomUUID();
+      const id = `${prefix}${crypto.randomUUID()}`;
       sessions.set(id, { record, lastAsked: now });
       return id;
     },

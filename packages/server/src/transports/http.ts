@@ -9,6 +9,7 @@ import { NodeExchange } from "./http/node.ts";
 import { createSseEndpoint } from "./http/sse.ts";
 
 export { type MemorySessionsOptions, memorySessions } from "../sessions/memory.ts";
+export { type SealedSessionsOptions, sealedSessions } from "../sessions/sealed.ts";
 export type { SessionStore } from "../sessions/store.ts";
 export type { EndpointOptions } from "./http/endpoint.ts";
 export type { GuardOptions } from "./http/guard.ts";
