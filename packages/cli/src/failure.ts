@@ -65,6 +65,7 @@ export function toFailure(thrown: unknown): Failure {
   // By name: the classes live in packages that a wrong command line need not load.
   switch (thrown.name) {
     case "ConnectionError":
+    case "AuthorizationError":
       return unreachable(thrown.message);
     case "ProtocolError":
     case "ResourceNotFoundError": {

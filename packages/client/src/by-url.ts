@@ -18,7 +18,8 @@ type Open = (transport: Transport, settings: Settings) => Promise<Client>;
 const DOUBTS = new Set(["refused", "not-mcp", "incompatible", "closed"]);
 
 /** Connects to a URL as it was found to be, or else finds out. */
-export async function connectByUrl(target: HttpTarget, settings: Settings, open: Open): Promise<Client> {
+export async function connectByUrl(target: HttpTarget, chosen: Settings, open: Open): Promise<Client> {
+  const settings = await authorized(target, chosen);
   const transport = new HttpTransport(target, settings);
   const url = transport.serverName;
   const known = settings.era === "auto" ? findingOf(url) : undefined;
@@ -33,6 +34,13 @@ export async function connectByUrl(target: HttpTarget, settings: Settings, open:
     return find(new HttpTransport(target, settings), target, settings, open);
   }
   return find(transport, target, settings, open);
+}
+
+/** What authorizes is loaded where it is wanted, and shared by all that is tried. */
+async function authorized(target: HttpTarget, settings: Settings): Promise<Settings> {
+  if (settings.auth === undefined) return settings;
+  const { authorizationFor } = await import("./oauth/authorization.ts");
+  return { ...settings, authorization: await authorizationFor(target, settings.auth) };
 }
 
 async function find(

@@ -59,6 +59,7 @@ async function connectByCommand(target: StdioTarget, settings: Settings): Promis
 
 async function open(transport: Transport, settings: Settings): Promise<Client> {
   const conversation = new Conversation(transport, settings);
+  settings.authorization?.onWait?.(() => conversation.holdAll());
   try {
     const agreement = await unlessOver(negotiate(conversation), conversation, settings);
     const client = new ConnectedClient(conversation, agreement);
@@ -93,20 +94,31 @@ function isHttp(transport: Transport): transport is HttpTransport {
 
 /** Connecting, until it takes too long or the caller gives up. */
 async function unlessOver<T>(work: Promise<T>, { transport }: Conversation, settings: Settings): Promise<T> {
-  const { signal, connectTimeout } = settings;
+  const { signal, connectTimeout, authorization } = settings;
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
+  let connected = false;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const what = `${transport.serverName} did not answer within connectTimeout (${connectTimeout} ms)`;
-      reject(new ConnectionError("silent", what));
-    }, connectTimeout);
+    const start = () => {
+      clearTimeout(timer);
+      if (connected) return;
+      timer = setTimeout(() => {
+        const what = `${transport.serverName} did not answer within connectTimeout (${connectTimeout} ms)`;
+        reject(new ConnectionError("silent", what));
+      }, connectTimeout);
+    };
+    start();
+    authorization?.onWait?.(() => {
+      clearTimeout(timer);
+      return start;
+    });
     onAbort = () => reject(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
   });
   try {
     return await Promise.race([work, over]);
   } finally {
+    connected = true;
     clearTimeout(timer);
     if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
     // When it was cut short, what it rejects with afterwards is of no interest.

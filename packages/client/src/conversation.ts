@@ -104,6 +104,11 @@ export class Conversation implements Receiver {
     return { signal, server: this.transport.serverName, serverInfo: this.serverInfo };
   }
 
+  /** A user is being asked: the clocks of all in flight stand still until what is returned is called, once. */
+  holdAll(): () => void {
+    return this.#hold(undefined);
+  }
+
   /** True when nothing can be asked any more. */
   get isOver(): boolean {
     return this.#end !== undefined;

@@ -7,6 +7,7 @@
  * - `exited`: its process ended
  * - `silent`: it did not answer in time
  * - `unreachable`: no connection to its URL
+ * - `unauthorized`: it wants to know who asks, and that could not be shown
  * - `refused`: it answered, and will not serve us (an HTTP status, or an error to the handshake)
  * - `not-mcp`: what answers does not speak MCP
  * - `incompatible`: it speaks MCP, and no revision that we do
@@ -18,6 +19,7 @@ export type ConnectionFailure =
   | "exited"
   | "silent"
   | "unreachable"
+  | "unauthorized"
   | "refused"
   | "not-mcp"
   | "incompatible"
@@ -39,6 +41,35 @@ export class ConnectionError extends Error {
     this.name = "ConnectionError";
     this.reason = reason;
     this.status = options.status;
+  }
+}
+
+/**
+ * Where getting authorized failed.
+ *
+ * - `discovery`: who authorizes for the server could not be found out
+ * - `registration`: the authorization server gives us no client id
+ * - `login`: the user was not asked, did not agree, or what came back is not to be trusted
+ * - `token`: no token was given
+ * - `access`: the server does not take the token, or it allows too little
+ */
+export type AuthorizationStep = "discovery" | "registration" | "login" | "token" | "access";
+
+/** The server wants to know who asks, and that could not be shown. The message says what to do. */
+export class AuthorizationError extends ConnectionError {
+  readonly step: AuthorizationStep;
+  /** The authorization server's own code, such as `access_denied`, where it gave one. */
+  readonly code: string | undefined;
+
+  constructor(
+    step: AuthorizationStep,
+    message: string,
+    options: { status?: number; cause?: unknown; code?: string } = {},
+  ) {
+    super("unauthorized", message, options);
+    this.name = "AuthorizationError";
+    this.step = step;
+    this.code = options.code;
   }
 }
 

@@ -5,6 +5,8 @@ export type { Client } from "./client.ts";
 export { connect, type StdioTarget, type Target } from "./connect.ts";
 export {
   AnswerError,
+  AuthorizationError,
+  type AuthorizationStep,
   ConnectionError,
   type ConnectionFailure,
   InvalidResponseError,
@@ -13,6 +15,7 @@ export {
   TimeoutError,
 } from "./errors.ts";
 export type { Middleware, SentRequest } from "./middleware.ts";
+export type { Auth, TokenContext, TokenSource } from "./oauth/options.ts";
 export type { CallOptions, ConnectOptions, RequestOptions } from "./options.ts";
 export type { Skill, SkillFile } from "./skills.ts";
 export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";

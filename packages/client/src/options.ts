@@ -11,6 +11,8 @@ import {
 } from "@patchbay/core";
 import type { AnswerOptions } from "./answers.ts";
 import type { Middleware } from "./middleware.ts";
+import type { Auth } from "./oauth/options.ts";
+import type { Authorization } from "./transports/authorized.ts";
 
 /** Options of one request. */
 export interface RequestOptions {
@@ -49,6 +51,8 @@ export interface ConnectOptions extends AnswerOptions {
   clientInfo?: Implementation;
   /** `auto` finds out; the others skip that and fail where they do not fit. Default `auto`. */
   era?: "auto" | Era;
+  /** Who asks, for a server behind a URL: a token, what gives one, or how to get one by OAuth. Default: nobody. */
+  auth?: Auth;
   /** Stands around each request, the first outermost; `@patchbay/client/telemetry` has one that makes spans. */
   middleware?: readonly Middleware[];
   /** Gives up connecting; `connect` rejects with the signal's reason. */
@@ -108,6 +112,7 @@ export interface ConnectOptions extends AnswerOptions {
 
 type Optional =
   | keyof AnswerOptions
+  | "auth"
   | "signal"
   | "logLevel"
   | "onLog"
@@ -121,6 +126,8 @@ export type Settings = Required<Omit<ConnectOptions, Optional>> &
   Pick<ConnectOptions, Optional> & {
     /** Whether calls may be answered by tasks. */
     readonly tasks: boolean;
+    /** Vouches for each request over HTTP. */
+    readonly authorization?: Authorization | undefined;
   };
 
 /** The longest that a timer can wait, in milliseconds: nearly 25 days. Node makes 1 ms of what is longer. */

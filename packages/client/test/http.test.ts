@@ -262,7 +262,7 @@ describe("a legacy server", () => {
 
 describe("a URL that does not work gets an error that says how", () => {
   test.each([
-    [401, "wants to know who you are; give it an Authorization header"],
+    [401, "wants to know who you are; log in (auth), or give it an Authorization header"],
     [403, "you may not use it"],
     [429, "too many requests"],
     [500, "the server failed"],

@@ -3,8 +3,9 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Pool } from "undici";
 import type { Settings } from "../options.ts";
+import { AuthorizedRequest } from "./authorized.ts";
 import { baseHeaders } from "./http-headers.ts";
-import { Reply, type ReplyListener } from "./reply.ts";
+import { type Reply, type ReplyListener, ReplyReader } from "./reply.ts";
 
 /** A server behind a URL, with headers to send along. */
 export interface HttpTarget {
@@ -62,11 +63,14 @@ export class HttpEndpoint {
   /** Asks for a deletion; whether the server minds is its own affair. */
   async delete(headers: readonly string[]): Promise<void> {
     try {
+      const signal = AbortSignal.timeout(this.#settings.closeTimeout);
+      const request = { method: "DELETE", url: this.url, signal };
+      const credentials = (await this.#settings.authorization?.headersFor(request)) ?? [];
       const { body } = await this.#pool.request({
         path: this.#path,
         method: "DELETE",
-        headers: [...this.#headers, ...headers],
-        signal: AbortSignal.timeout(this.#settings.closeTimeout),
+        headers: [...this.#headers, ...credentials, ...headers],
+        signal,
       });
       await body.dump();
     } catch {
@@ -103,9 +107,14 @@ export class HttpEndpoint {
     body: string | null,
     listener: ReplyListener,
   ): Reply {
-    const reply = new Reply(listener, this.serverName, this.#settings.maxMessageBytes);
-    pool.dispatch({ path, method, headers: [...this.#headers, ...headers], body }, reply);
-    return reply;
+    const send = (credentials: readonly string[], listener: ReplyListener) => {
+      const reply = new ReplyReader(listener, this.serverName, this.#settings.maxMessageBytes);
+      pool.dispatch({ path, method, headers: [...this.#headers, ...credentials, ...headers], body }, reply);
+      return reply;
+    };
+    const { authorization } = this.#settings;
+    if (authorization === undefined) return send([], listener);
+    return new AuthorizedRequest(authorization, { method, url: this.origin + path }, listener, send);
   }
 
   #longLived(): Pool {

@@ -36,7 +36,7 @@ function advice(status: number, { location }: IncomingHttpHeaders): string {
   }
   switch (status) {
     case 401:
-      return ": it wants to know who you are; give it an Authorization header";
+      return ": it wants to know who you are; log in (auth), or give it an Authorization header";
     case 403:
       return ": you may not use it; check the credentials, and that the server allows this host and origin";
     case 404:

@@ -25,10 +25,18 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Milliseconds that a server may take to end a stream once it has answered. */
 const STREAM_END_TIMEOUT = 1_000;
 
+/** A response that is awaited. */
+export interface Reply {
+  /** Closes the response; nothing more is told. */
+  abort(): void;
+  /** What was asked is answered: a stream that goes on is closed, one that ends keeps its connection. */
+  finish(): void;
+}
+
 type Body = "json" | "events" | "refusal" | "none";
 
 /** Reads the response of one request, within bounds. */
-export class Reply implements Dispatcher.DispatchHandler {
+export class ReplyReader implements Reply, Dispatcher.DispatchHandler {
   readonly #listener: ReplyListener;
   readonly #serverName: string;
   readonly #maxMessageBytes: number;
@@ -49,14 +57,12 @@ export class Reply implements Dispatcher.DispatchHandler {
     this.#maxMessageBytes = maxMessageBytes;
   }
 
-  /** Closes the response; nothing more is told. */
   abort(): void {
     this.#over = true;
     clearTimeout(this.#lingering);
     this.#controller?.abort(new Error("the response is no longer wanted"));
   }
 
-  /** What was asked is answered: a stream that goes on is closed, one that ends keeps its connection. */
   finish(): void {
     if (this.#over) return;
     this.#over = true;

@@ -1,0 +1,22 @@
+/** From what a caller chose to what vouches for each request to one server. */
+
+import type { Authorization } from "../transports/authorized.ts";
+import type { HttpTarget } from "../transports/http-endpoint.ts";
+import { bearer } from "./bearer.ts";
+import { isLoopback } from "./loopback.ts";
+import type { Auth } from "./options.ts";
+
+/** @throws TypeError when the server may not be sent secrets, or is sent others already */
+export async function authorizationFor(target: HttpTarget, auth: Auth): Promise<Authorization> {
+  const url = new URL(target.url);
+  if (url.protocol !== "https:" && !isLoopback(url.hostname)) {
+    throw new TypeError(`${url.origin}: a token is only sent over https, and on this machine over http`);
+  }
+  const declared = Object.keys(target.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
+  if (declared || url.username !== "" || url.password !== "") {
+    throw new TypeError(
+      `${url.origin}: auth and an Authorization header (or a user in the URL) exclude each other`,
+    );
+  }
+  return bearer(auth);
+}
