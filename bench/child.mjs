@@ -27,14 +27,14 @@ export class Child {
   #gone;
 
   /**
-   * @param {string[]} serve a file under bench/, and its arguments
+   * @param {{ serve: string[], workload?: string }} what a file under bench/ and its arguments, and the tools it has
    * @param {string[]} nodeOptions
    */
-  constructor([file, ...args], nodeOptions = []) {
+  constructor({ serve: [file, ...args], workload }, nodeOptions = []) {
     const [command, commandArgs] = nodeOnServerCore([...nodeOptions, join(here, file), ...args]);
     const child = spawn(command, commandArgs, {
       cwd: here,
-      env: { ...process.env, NODE_ENV: "production" },
+      env: { ...process.env, NODE_ENV: "production", ...(workload && { BENCH_WORKLOAD: workload }) },
       stdio: ["pipe", "pipe", "pipe"],
     });
     running.add(child);

@@ -1,5 +1,6 @@
 /** The load: a fixed number of calls is kept open until the time is up; each answer is timed and checked. */
 
+import { KnownAnswer } from "./known-answer.mjs";
 import { FIRST_NUMBER } from "./messages.mjs";
 
 /** How long an answer may take before the contender is given up. */
@@ -22,6 +23,8 @@ export class ClosedLoop {
   #latencies = [];
   #open = 0;
   #answered = 0;
+  /** @type {KnownAnswer | undefined} */
+  #known;
   #deadline = 0;
   #settle;
 
@@ -59,17 +62,49 @@ export class ClosedLoop {
       });
   }
 
-  /** Takes a JSON-RPC response, whatever slot it is for. */
-  answer(message) {
-    const n = message.id;
-    const slot = (n - FIRST_NUMBER) % this.#slots;
-    if (this.#numbers[slot] !== n)
-      return this.fail(`answered a request that was not asked: id ${JSON.stringify(n)}`);
-    if (message.error)
-      return this.fail(`answered with error ${message.error.code}: ${message.error.message}`);
-    if (message.result.isError || !this.#call.isRight(message.result, n)) {
-      return this.fail(`wrong result: ${JSON.stringify(message.result).slice(0, 200)}`);
+  /** What an answer is but for its number; undefined before there is one. */
+  get known() {
+    return this.#known;
+  }
+
+  /**
+   * Takes an answer as it came, whatever slot it is for.
+   *
+   * @param {string} text
+   * @param {(text: string) => { message: any, notifications: number } | undefined} read parses it, when it has to be
+   */
+  take(text, read) {
+    const n = this.#known?.numberOf(text);
+    if (n !== undefined && this.#isOpen(n)) return this.#settled(n);
+    const { message, notifications } = read(text) ?? {};
+    if (message === undefined) return this.fail(`answered with no message: ${text.slice(0, 200)}`);
+    if (message.method !== undefined) return; // not an answer
+    if (this.#isRight(message, notifications)) {
+      this.#known = new KnownAnswer(text, message.id);
+      this.#settled(message.id);
     }
+  }
+
+  #isRight({ id, error, result }, notifications) {
+    const { reports = false } = this.#call;
+    let wrong;
+    if (!this.#isOpen(id)) wrong = `answered a request that was not asked: id ${JSON.stringify(id)}`;
+    else if (error) wrong = `answered with error ${error.code}: ${error.message}`;
+    else if (result.isError || !this.#call.isRight(result, id))
+      wrong = `wrong result: ${JSON.stringify(result).slice(0, 200)}`;
+    else if (reports && notifications !== 1)
+      wrong = `${notifications} notifications of progress before the answer`;
+    if (wrong === undefined) return true;
+    this.fail(wrong);
+    return false;
+  }
+
+  #isOpen(n) {
+    return this.#numbers[(n - FIRST_NUMBER) % this.#slots] === n;
+  }
+
+  #settled(n) {
+    const slot = (n - FIRST_NUMBER) % this.#slots;
     const now = performance.now();
     this.#answered++;
     this.#open--;

@@ -1,6 +1,7 @@
 /** What is sent: the handshakes and the calls of each era, and how an answer is checked. */
 
 export const MODERN = "2026-07-28";
+export const LEGACY = "2025-11-25";
 const clientInfo = { name: "patchbay-bench", version: "1.0.0" };
 
 /** Every number has as many digits, so that every request of a run is as long, and its head can be made once. */
@@ -14,17 +15,34 @@ const PLACEHOLDER = "_NUMBER_";
  * @property {string} [name] what `Mcp-Name` says
  * @property {(n: string) => object} params
  * @property {(result: any, n: number) => boolean} isRight
+ * @property {boolean} [reports] a notification of its progress comes before its answer
  */
+
+const wordsOf = (n) => `Say request ${n} back to me, word for word.`;
 
 /** `tools/call` of `echo` with a text of its own for each request. @type {Call} */
 export const echo = {
   method: "tools/call",
   name: "echo",
-  params: (n) => ({ name: "echo", arguments: { text: `Say request ${n} back to me, word for word.` } }),
+  params: (n) => ({ name: "echo", arguments: { text: wordsOf(n) } }),
   isRight: (result, n) =>
     result?.content?.length === 1 &&
     result.content[0].type === "text" &&
-    result.content[0].text === `Say request ${n} back to me, word for word.`,
+    result.content[0].text === wordsOf(n),
+};
+
+/** The same, and it wants to be told of progress. @type {Call} */
+export const reportingEcho = {
+  ...echo,
+  params: (n) => ({ ...echo.params(n), _meta: { progressToken: n } }),
+  reports: true,
+};
+
+/** The tools of workload `100-tools`. @type {Call} */
+export const listTools = {
+  method: "tools/list",
+  params: () => ({}),
+  isRight: (result) => result?.tools?.length === 100 && result.tools.every((tool) => tool.inputSchema),
 };
 
 function metaOf(revision) {
@@ -37,21 +55,24 @@ function metaOf(revision) {
 
 export const isModern = (revision) => revision >= MODERN;
 
-/** Makes a call's JSON from its number. */
+/** A request as an object. */
+export function requestOf(revision, id, method, params) {
+  const meta = isModern(revision) && { _meta: { ...params._meta, ...metaOf(revision) } };
+  return { jsonrpc: "2.0", id, method, params: { ...params, ...meta } };
+}
+
+/** Makes a call's JSON from its number. @param {Call} call */
 export function requestWriter(call, revision) {
-  const params = call.params(PLACEHOLDER);
-  if (isModern(revision)) params._meta = metaOf(revision);
-  const pieces = JSON.stringify({ jsonrpc: "2.0", id: PLACEHOLDER, method: call.method, params })
-    .replace(`"${PLACEHOLDER}"`, PLACEHOLDER) // the id is a number
+  const pieces = JSON.stringify(requestOf(revision, PLACEHOLDER, call.method, call.params(PLACEHOLDER)))
+    // The id is a number, and so is a token.
+    .replaceAll(`"${PLACEHOLDER}"`, PLACEHOLDER)
     .split(PLACEHOLDER);
   return (n) => pieces.join(n);
 }
 
 /** The messages that open a connection: requests have an id, notifications none. */
 export function handshake(revision) {
-  if (isModern(revision)) {
-    return [{ jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: metaOf(revision) } }];
-  }
+  if (isModern(revision)) return [requestOf(revision, 1, "server/discover", {})];
   const params = { protocolVersion: revision, capabilities: {}, clientInfo };
   return [
     { jsonrpc: "2.0", id: 1, method: "initialize", params },

@@ -4,23 +4,40 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine, pinLoad } from "./machine.mjs";
-import { measure } from "./measure.mjs";
-import { markdownReport, plainTable } from "./report.mjs";
+import { resultsFile } from "./report/results.mjs";
+import { plainTable } from "./report/table.mjs";
 import { scenarios } from "./scenarios.mjs";
 import { peerVersions, SetupError, setUp } from "./setup.mjs";
+import { judge } from "./targets.mjs";
 
 const USAGE = `usage: npm run bench -- [options]
 
   --quick            a short run: 3 rounds of 0.4 s
+  --smoke            only whether each contender can be opened and answers; exits with 1 if one does not
   --rounds <n>       how many rounds (default 5)
   --only <names>     these scenarios, and contenders whose name begins so: --only echo-stdio,bare,patchbay
   --json             print the results as JSON
   --profile          write each server's CPU profile to bench/profiles/
   --help
 
-A whole run takes about four minutes and writes bench/RESULTS.md; a quick one, or of some, only prints.
+A whole run takes about ten minutes and writes bench/RESULTS.md and the table in README.md; a quick one, or of some,
+only prints.
 Scenarios: ${scenarios.map((scenario) => scenario.name).join(", ")}
 `;
+
+/**
+ * @typedef {object} Plan
+ * @property {number} rounds
+ * @property {number} ms of load in each round
+ * @property {number} warmUpMs
+ * @property {number} concurrency calls that are open at a time
+ * @property {string[]} nodeOptions of what is measured
+ */
+const PLANS = {
+  full: { rounds: 5, ms: 1_400, warmUpMs: 1_600, concurrency: 64 },
+  quick: { rounds: 3, ms: 400, warmUpMs: 600, concurrency: 64 },
+  smoke: { rounds: 1, ms: 20, warmUpMs: 1, concurrency: 2 },
+};
 
 function fail(message) {
   console.error(`${message}\n\n${USAGE}`);
@@ -30,6 +47,7 @@ function fail(message) {
 function readOptions() {
   const options = {
     quick: { type: "boolean", default: false },
+    smoke: { type: "boolean", default: false },
     rounds: { type: "string" },
     only: { type: "string" },
     json: { type: "boolean", default: false },
@@ -66,30 +84,59 @@ function chosen(only) {
     .filter(({ contenders }) => contenders.length > 0);
 }
 
+function planOf({ quick, smoke, rounds, profile }) {
+  const plan = PLANS[smoke ? "smoke" : quick ? "quick" : "full"];
+  const profiles = join(import.meta.dirname, "profiles");
+  const chosenRounds = rounds === undefined ? plan.rounds : Number(rounds);
+  if (!Number.isInteger(chosenRounds) || chosenRounds < 1) fail(`--rounds ${rounds}: not a number of rounds`);
+  return {
+    ...plan,
+    rounds: chosenRounds,
+    nodeOptions: profile ? ["--cpu-prof", `--cpu-prof-dir=${profiles}`] : [],
+  };
+}
+
+function tell(progress) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${progress}`);
+  else console.error(progress);
+}
+
+async function run(scenario, plan) {
+  const { name, title, measured } = scenario;
+  const rows = await measured.measure(scenario, plan, tell);
+  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+  const notes = measured.notes?.(rows) ?? [];
+  return { name, title, columns: measured.columns, rows, notes, verdicts: judge(scenario, rows) };
+}
+
+/** One line for each contender, and how many can be measured. */
+function closeSmoke(results, wanted) {
+  let passed = 0;
+  let failed = 0;
+  for (const { name, rows } of results) {
+    const { contenders } = wanted.find((scenario) => scenario.name === name);
+    for (const row of rows) {
+      const contender = contenders.find((each) => each.name === row.name);
+      const excused = contender.cannot ?? contender.lacks?.();
+      if (excused === undefined && row.missing !== undefined) failed++;
+      else if (excused === undefined) passed++;
+      const how = row.missing === undefined ? "ok  " : excused === undefined ? "FAIL" : "skip";
+      console.log(`${how} ${name}: ${row.name}${row.missing === undefined ? "" : `: ${row.missing}`}`);
+    }
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 && passed > 0 ? 0 : 1;
+}
+
 const options = readOptions();
 if (options.help) {
   console.log(USAGE);
   process.exit(0);
 }
-const plan = {
-  rounds: Number(options.rounds ?? (options.quick ? 3 : 5)),
-  ms: options.quick ? 400 : 1_700,
-  warmUpMs: options.quick ? 600 : 2_000,
-  nodeOptions: options.profile
-    ? ["--cpu-prof", `--cpu-prof-dir=${join(import.meta.dirname, "profiles")}`]
-    : [],
-};
-if (!Number.isInteger(plan.rounds) || plan.rounds < 1)
-  fail(`--rounds ${options.rounds}: not a number of rounds`);
-
+const plan = planOf(options);
 const wanted = chosen(options.only);
-const tell = (progress) => {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${progress}`);
-  else console.error(progress);
-};
-
 try {
-  setUp(tell);
+  await setUp(tell);
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
   console.error(`\n${error.message}`);
@@ -101,17 +148,17 @@ tell(`${machine.pinning}; load average ${machine.loadAverage}\n`);
 
 const results = [];
 for (const scenario of wanted) {
-  const rows = await measure(scenario, plan, tell);
-  results.push({ name: scenario.name, title: scenario.title, rows });
-  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
-  if (!options.json) console.log(plainTable(results.at(-1)));
+  const result = await run(scenario, plan);
+  results.push(result);
+  if (!options.json && !options.smoke) console.log(plainTable(result));
 }
+if (options.smoke) process.exit(closeSmoke(results, wanted));
 
 const date = new Date().toISOString().slice(0, 10);
 const report = { date, machine, plan, versions: peerVersions(), results };
 if (options.json) console.log(JSON.stringify(report, null, 2));
 if (!options.quick && options.only === undefined && !options.profile) {
-  writeFileSync(join(import.meta.dirname, "RESULTS.md"), markdownReport(report));
+  writeFileSync(join(import.meta.dirname, "RESULTS.md"), resultsFile(report));
   console.error("written: bench/RESULTS.md");
 }
 process.exit(0);

@@ -42,8 +42,7 @@ export function setUp(tell) {
     step("installing the workspace", "npm", ["ci"], root);
   if (peers.some(([name, version]) => installed(name) !== version))
     step("installing the peers", "npm", ["ci"], here);
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  step("building the workspace", process.execPath, [compiler, "-b", "packages/server"], root);
+  step("building the workspace", process.execPath, [join(root, "scripts", "build.mjs")], root);
 }
 
 /** Those that are measured, with their versions. */

@@ -6,12 +6,10 @@ import { ClosedLoop, ContenderError } from "../closed-loop.mjs";
 import { FIRST_NUMBER, handshake, isModern, metadataHeaders, requestWriter } from "../messages.mjs";
 import { HttpConnection } from "./http-connection.mjs";
 
-const CONCURRENCY = 64;
-
 /** @param {import("../messages.mjs").Call} call */
 export function http(call) {
-  return async function open(contender, nodeOptions) {
-    const child = new Child(contender.serve, nodeOptions);
+  return async function open(contender, { nodeOptions, concurrency }) {
+    const child = new Child(contender, nodeOptions);
     const gone = child.untilGone();
     gone.catch(() => {});
     const [port] = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), gone]);
@@ -21,7 +19,7 @@ export function http(call) {
     const length = write(FIRST_NUMBER).length;
     const metadata = metadataHeaders(contender.revision, call.method, call.name);
     const heads = [];
-    for (let slot = 0; slot < CONCURRENCY; slot++) {
+    for (let slot = 0; slot < concurrency; slot++) {
       const connection = connect();
       const session = contender.floor
         ? {}
@@ -31,19 +29,19 @@ export function http(call) {
     }
 
     let connections = [];
-    const loop = new ClosedLoop(call, CONCURRENCY, (slot, n) =>
+    const loop = new ClosedLoop(call, concurrency, (slot, n) =>
       connections[slot].send(heads[slot] + write(n)),
     );
     const listen = (connection) => {
       connection.onError = (error) => loop.fail(error);
       connection.onResponse = (response) => {
-        const message = response.status === 200 ? messageIn(response) : undefined;
-        if (message) loop.answer(message);
+        if (response.status === 200) loop.take(response.body, messageIn);
         else loop.fail(`HTTP ${response.status}: ${response.body.slice(0, 200)}`);
       };
     };
     return {
       pid: child.pid,
+      known: () => loop.known,
       /** Opens fresh connections: a server closes those that were idle while others had their round. */
       async ready() {
         for (const connection of connections) connection.close();
@@ -80,17 +78,18 @@ async function shakeHands(connection, revision) {
   return session;
 }
 
-/** The JSON-RPC response in an HTTP response: its body, or its last event with data; undefined if there is none. */
-function messageIn({ body }) {
+/** The JSON-RPC response in a body, or in its last event, and how many events came before that. */
+function messageIn(body) {
   try {
-    return JSON.parse(body.startsWith("{") ? body : dataOfLastEvent(body));
+    if (body.startsWith("{")) return { message: JSON.parse(body), notifications: 0 };
+    const events = body.split(/\r?\n\r?\n/).filter((text) => /^data: *\S/m.test(text));
+    return { message: JSON.parse(dataOf(events.pop())), notifications: events.length };
   } catch {
     return undefined;
   }
 }
 
-function dataOfLastEvent(body) {
-  const event = body.split(/\r?\n\r?\n/).findLast((text) => /^data:/m.test(text)) ?? "";
+function dataOf(event) {
   const data = event.split(/\r?\n/).filter((line) => line.startsWith("data:"));
   return data.map((line) => line.slice("data:".length)).join("\n");
 }

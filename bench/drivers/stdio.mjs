@@ -4,15 +4,13 @@ import { Child } from "../child.mjs";
 import { ClosedLoop, ContenderError } from "../closed-loop.mjs";
 import { handshake, requestWriter } from "../messages.mjs";
 
-const IN_FLIGHT = 64;
-
 /** @param {import("../messages.mjs").Call} call */
 export function stdio(call) {
-  return async function open(contender, nodeOptions) {
-    const child = new Child(contender.serve, nodeOptions);
+  return async function open(contender, { nodeOptions, concurrency }) {
+    const child = new Child(contender, nodeOptions);
     const gone = child.untilGone();
     gone.catch(() => {});
-    let onMessage = () => {};
+    let onLine = () => {};
     const write = requestWriter(call, contender.revision);
     let outgoing = "";
     const flush = () => {
@@ -24,29 +22,31 @@ export function stdio(call) {
     child.stdout.setEncoding("latin1").on("data", (text) => {
       const lines = (rest + text).split("\n");
       rest = lines.pop();
-      for (const line of lines) {
-        const message = parse(line);
-        if (message instanceof Error) loop.fail(message);
-        else if (message.id !== undefined) onMessage(message);
-      }
+      for (const line of lines) onLine(line);
       flush(); // what these answers made us ask goes out in one write, as it came in
     });
-    const loop = new ClosedLoop(call, IN_FLIGHT, (_slot, n) => {
+    const loop = new ClosedLoop(call, concurrency, (_slot, n) => {
       outgoing += `${write(n)}\n`;
     });
 
     for (const message of contender.floor ? [] : handshake(contender.revision)) {
-      const answered = new Promise((resolve) => {
-        onMessage = resolve;
+      const answered = new Promise((resolve, reject) => {
+        onLine = (line) => {
+          const read = messageIn(line);
+          if (read === undefined)
+            reject(new ContenderError(`printed what is no message: ${line.slice(0, 200)}`));
+          else if (read.message.id !== undefined) resolve(read.message);
+        };
       });
       child.stdin.write(`${JSON.stringify(message)}\n`);
       if (message.id === undefined) continue;
       const { error } = await Promise.race([answered, gone]);
       if (error) throw new ContenderError(`${message.method}: error ${error.code}: ${error.message}`);
     }
-    onMessage = (message) => loop.answer(message);
+    onLine = (line) => loop.take(line, messageIn);
     return {
       pid: child.pid,
+      known: () => loop.known,
       ready: async () => {},
       run(ms) {
         const result = loop.run(ms);
@@ -58,10 +58,10 @@ export function stdio(call) {
   };
 }
 
-function parse(line) {
+function messageIn(line) {
   try {
-    return JSON.parse(line);
+    return { message: JSON.parse(line), notifications: 0 };
   } catch {
-    return new ContenderError(`printed a line that is no message: ${line.slice(0, 200)}`);
+    return undefined;
   }
 }

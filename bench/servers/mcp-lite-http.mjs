@@ -5,17 +5,23 @@ import { Hono } from "hono";
 import { InMemorySessionAdapter, McpServer, StreamableHttpTransport } from "mcp-lite";
 import { z } from "zod";
 import { listening } from "./listening.mjs";
+import { PROGRESS, tools } from "./workload.mjs";
 
 const mcp = new McpServer({
-  name: "echo",
+  name: "bench",
   version: "1.0.0",
   schemaAdapter: (schema) => z.toJSONSchema(schema),
 });
-mcp.tool("echo", {
-  description: "Says it back",
-  inputSchema: z.object({ text: z.string() }),
-  handler: ({ text }) => ({ content: [{ type: "text", text }] }),
-});
+for (const { name, description, shape, run, reports } of tools) {
+  mcp.tool(name, {
+    description,
+    inputSchema: z.object(shape),
+    handler: async (args, ctx) => {
+      if (reports) await ctx.progress?.(PROGRESS);
+      return { content: [{ type: "text", text: run(args) }] };
+    },
+  });
+}
 
 const sessionAdapter = new InMemorySessionAdapter({ maxEventBufferSize: 1024 });
 const transport = new StreamableHttpTransport(process.argv[2] === "sessions" ? { sessionAdapter } : {});

@@ -1,14 +1,17 @@
-/** tmcp's echo server. */
+/** tmcp's server. */
 
 import { ZodJsonSchemaAdapter } from "@tmcp/adapter-zod";
 import { McpServer } from "tmcp";
 import { z } from "zod";
+import { PROGRESS, tools } from "./workload.mjs";
 
 export const server = new McpServer(
-  { name: "echo", version: "1.0.0", description: "Says it back" },
+  { name: "bench", version: "1.0.0", description: "Says it back" },
   { adapter: new ZodJsonSchemaAdapter(), capabilities: { tools: { listChanged: true } } },
 );
-server.tool(
-  { name: "echo", description: "Says it back", schema: z.object({ text: z.string() }) },
-  async ({ text }) => ({ content: [{ type: "text", text }] }),
-);
+for (const { name, description, shape, run, reports } of tools) {
+  server.tool({ name, description, schema: z.object(shape) }, async (args) => {
+    if (reports) server.progress(PROGRESS.progress, PROGRESS.total, PROGRESS.message);
+    return { content: [{ type: "text", text: run(args) }] };
+  });
+}

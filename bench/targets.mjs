@@ -1,0 +1,39 @@
+/** What is to be reached, and whether it was. */
+
+import { speedRatio } from "./measures/throughput.mjs";
+
+/**
+ * @typedef {object} Target
+ * @property {string} what
+ * @property {number} bound
+ * @property {boolean} most whether the bound is the most that it may be, not the least
+ * @property {(value: number) => string} show
+ * @property {(row: (name: string) => any) => { value: number, by?: string } | undefined} of
+ */
+
+/** @typedef {{ what: string, target: string, measured?: string, by?: string, reached?: boolean }} Verdict */
+
+const times = (value) => `${value.toFixed(value < 9.95 ? 2 : 1)}×`;
+
+/** A contender answers so many times as many calls as another. @returns {Target} */
+export function timesAsFast(bound, name, other, what) {
+  return { what, bound, most: false, show: times, of: (row) => speedRatio(row(name), row(other)) };
+}
+
+/** A number of a row may be so much. @returns {Target} */
+export function atMost(bound, name, key, what, show) {
+  const of = (row) => (row(name)?.[key] === undefined ? undefined : { value: row(name)[key] });
+  return { what, bound, most: true, show, of };
+}
+
+/** @returns {Verdict[]} those of a scenario whose contenders were all measured, and of others that they were not */
+export function judge({ targets = [] }, rows) {
+  const rowNamed = (name) => rows.find((row) => row.name === name && row.missing === undefined);
+  return targets.map(({ what, bound, most, show, of }) => {
+    const target = `${most ? "≤" : "≥"} ${show(bound)}`;
+    const found = of(rowNamed);
+    if (found === undefined || Number.isNaN(found.value)) return { what, target };
+    const reached = most ? found.value <= bound : found.value >= bound;
+    return { what, target, measured: show(found.value), value: found.value, by: found.by, reached };
+  });
+}
