@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { ContenderError } from "./closed-loop.mjs";
-import { nodeOnServerCore } from "./machine.mjs";
+import { nodeOn } from "./machine.mjs";
 
 const here = import.meta.dirname;
 const END_MS = 2_000;
@@ -27,11 +27,12 @@ export class Child {
   #gone;
 
   /**
-   * @param {{ serve: string[], workload?: string }} what a file under bench/ and its arguments, and the tools it has
+   * @param {{ serve: string[], workload?: string, core?: "server" | "load" }} what a file under bench/ and its arguments,
+   *   the tools that it has, and the core that it runs on
    * @param {string[]} nodeOptions
    */
-  constructor({ serve: [file, ...args], workload }, nodeOptions = []) {
-    const [command, commandArgs] = nodeOnServerCore([...nodeOptions, join(here, file), ...args]);
+  constructor({ serve: [file, ...args], workload, core = "server" }, nodeOptions = []) {
+    const [command, commandArgs] = nodeOn(core, [...nodeOptions, join(here, file), ...args]);
     const child = spawn(command, commandArgs, {
       cwd: here,
       env: { ...process.env, NODE_ENV: "production", ...(workload && { BENCH_WORKLOAD: workload }) },

@@ -55,7 +55,7 @@ export class ClosedLoop {
       this.#settle = { resolve, reject };
       for (let slot = 0; slot < this.#slots; slot++) this.#next(slot, start);
     })
-      .then(() => sample(this.#latencies, this.#answered, ms / 1000))
+      .then(() => sampleOf(this.#latencies, this.#answered, ms / 1000))
       .finally(() => {
         clearTimeout(timer);
         this.#settle = undefined;
@@ -129,7 +129,8 @@ export class ClosedLoop {
   }
 }
 
-function sample(latencies, answered, seconds) {
+/** @param {number[]} latencies in milliseconds @returns {Sample} */
+export function sampleOf(latencies, answered, seconds) {
   const sorted = Float64Array.from(latencies).sort();
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
   return { perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99), answered, seconds };

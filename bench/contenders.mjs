@@ -11,7 +11,8 @@ const OPEN_MS = 15_000;
  * @property {string} [revision] the newest that it speaks of the era it is asked in
  * @property {string[]} [serve] its server: a file here, and arguments
  * @property {string} [workload] the tools that it has, if not `echo` alone
- * @property {boolean} [floor] bare Node: no MCP, no handshake
+ * @property {boolean} [bare] nothing of MCP, and no handshake
+ * @property {boolean} [floor] bare, and what the others are compared with
  * @property {boolean} [ours]
  * @property {string} [cannot] why it is not in this scenario
  * @property {() => string | undefined} [lacks] what this machine does not have that it needs
@@ -57,6 +58,6 @@ export function* interleaved(entries, rounds) {
 
 /** What every table says of a contender. @param {Entry} entry */
 export function rowOf({ contender, missing }) {
-  const { name, title, revision, floor, ours = false } = contender;
-  return { name, title, revision: floor ? undefined : revision, ours, missing };
+  const { name, title, revision, floor, bare = floor, ours = false } = contender;
+  return { name, title, revision: bare ? undefined : revision, ours, missing };
 }

@@ -29,10 +29,10 @@ export function pinLoad() {
   if (cores) execFileSync("taskset", ["-acp", String(cores.load), String(process.pid)], { stdio: "ignore" });
 }
 
-/** The command that runs Node on the core of the server. */
-export function nodeOnServerCore(args) {
+/** The command that runs Node on a core: that of the server, which is measured, or that of the load. */
+export function nodeOn(core, args) {
   return cores
-    ? ["taskset", ["-c", String(cores.server), process.execPath, ...args]]
+    ? ["taskset", ["-c", String(cores[core]), process.execPath, ...args]]
     : [process.execPath, args];
 }
 

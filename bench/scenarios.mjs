@@ -1,5 +1,6 @@
 /** What is measured, in the order in which it is. To add a table, write a scenario and name it here. */
 
+import { clients } from "./scenarios/clients.mjs";
 import { echoes } from "./scenarios/echo.mjs";
 import { workloads } from "./scenarios/workloads.mjs";
 
@@ -20,4 +21,4 @@ import { workloads } from "./scenarios/workloads.mjs";
  */
 
 /** @type {Scenario[]} */
-export const scenarios = [...echoes, ...workloads];
+export const scenarios = [...echoes, ...workloads, ...clients];

@@ -47,6 +47,6 @@ export function setUp(tell) {
 
 /** Those that are measured, with their versions. */
 export function peerVersions() {
-  const plumbing = new Set(["zod", "hono", "srvx", "@hono/node-server"]);
+  const plumbing = new Set(["zod", "hono", "srvx", "undici", "@hono/node-server"]);
   return peers.filter(([name]) => !plumbing.has(name)).map(([name, version]) => `${name} ${version}`);
 }

@@ -96,7 +96,8 @@ function rowsOf(entries) {
     const row = rowOf(entry);
     if (missing !== undefined) return row;
     const of = (key) => samples.map((sample) => sample[key]);
-    const other = contender.floor || contender.ours ? undefined : oursLike(entries, contender);
+    const other =
+      contender.floor || contender.bare || contender.ours ? undefined : oursLike(entries, contender);
     return {
       ...row,
       perSecond: median(of("perSecond")),
