@@ -130,7 +130,7 @@ export function callTool(
   params: JsonObject,
   exchange: Exchange,
   report: ReportError,
-): Promise<Result> {
+): Result | Promise<Result> {
   const { name, arguments: args = {} } = params;
   if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, '"name" must be a string');
   const tool = tools.get(name, exchange);
@@ -149,7 +149,7 @@ function begin(
   params: JsonObject,
   exchange: Exchange,
   report: ReportError,
-): Promise<Result> {
+): Result | Promise<Result> {
   const { name } = tool.definition;
   if (checked.issues !== undefined) {
     throw new InvalidArgumentsError(`Invalid arguments for ${name}: ${formatIssues(checked.issues)}`);
@@ -157,30 +157,38 @@ function begin(
   if (tool.task === undefined && exchange.tasks?.demanded !== true) {
     return run(tool, checked.value, new Context(exchange, params), report);
   }
-  return callAsTask(name, tool.task, params, exchange, (context) =>
+  return callAsTask(name, tool.task, params, exchange, async (context) =>
     run(tool, checked.value, context, report),
   );
 }
 
-async function run(
+/** A handler that gives its result at once is answered at once: a promise costs more than all checks of a call. */
+function run(
   tool: ToolEntry,
   args: unknown,
   context: Context,
   report: ReportError,
-): Promise<CallToolResult> {
+): CallToolResult | Promise<CallToolResult> {
   let given: unknown;
   try {
-    const pending = tool.handler(args as never, context);
-    given = pending instanceof Promise ? await pending : pending;
+    given = tool.handler(args as never, context);
   } catch (thrown) {
-    if (thrown instanceof ProtocolError) throw thrown;
-    const { name } = tool.definition;
-    if (context.signal.aborted) return failure(`${name} was cancelled`);
-    const { message, expected } = explain(thrown, name);
-    if (!expected) report(thrown, name);
-    return failure(message);
+    return failed(thrown, tool, context, report);
   }
-  return toResult(given, tool, report);
+  if (!(given instanceof Promise)) return toResult(given, tool, report);
+  return given.then(
+    (value) => toResult(value, tool, report),
+    (thrown) => failed(thrown, tool, context, report),
+  );
+}
+
+function failed(thrown: unknown, tool: ToolEntry, context: Context, report: ReportError): CallToolResult {
+  if (thrown instanceof ProtocolError) throw thrown;
+  const { name } = tool.definition;
+  if (context.signal.aborted) return failure(`${name} was cancelled`);
+  const { message, expected } = explain(thrown, name);
+  if (!expected) report(thrown, name);
+  return failure(message);
 }
 
 function unknownTool(name: string, near: string | undefined): ProtocolError {
@@ -218,15 +226,24 @@ function malformed({ definition: { name } }: ToolEntry, report: ReportError): Ca
 }
 
 /** A result whose structured content is known to fit the tool's output schema. */
-async function structured(
+function structured(
   value: unknown,
   tool: ToolEntry,
   report: ReportError,
   result?: CallToolResult,
-): Promise<CallToolResult> {
-  const { name } = tool.definition;
-  const pending = (tool.output as PreparedSchema).check(value);
-  const checked: Checked = pending instanceof Promise ? await pending : pending;
+): CallToolResult | Promise<CallToolResult> {
+  const checked = (tool.output as PreparedSchema).check(value);
+  return checked instanceof Promise
+    ? checked.then((later) => fitting(later, tool, report, result))
+    : fitting(checked, tool, report, result);
+}
+
+function fitting(
+  checked: Checked,
+  { definition: { name } }: ToolEntry,
+  report: ReportError,
+  result: CallToolResult | undefined,
+): CallToolResult {
   if (checked.issues !== undefined) {
     report(new Error(`what it gave does not fit its output schema: ${formatIssues(checked.issues)}`), name);
     return failure(`${name} failed: it gave a result that does not fit its output schema`);
