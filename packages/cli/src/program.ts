@@ -28,6 +28,13 @@ Which model: MODEL_PROVIDER, MODEL, BASE_URL and API_KEY (or the provider's own:
 ANTHROPIC_API_KEY), from the environment or .env. With no key, a model server on this machine; else a rule planner,
 which is not an AI model and runs a tool only for an exact form: arithmetic, "tool: text", or "tool {json}".`;
 
+const SERVING = `
+Sessions of clients up to 2025-11-25 live in the process's memory; sealed, they travel in their ids, which any instance
+opens that has the same PATCHBAY_SECRETS (of 32 characters or more, divided by commas; the first seals, all open);
+stateless, there are none. Workers need what no single process keeps, and get a secret of their own if none is set.
+SIGTERM or SIGINT ends it in order: /readyz says 503, --drain-delay passes, streams end, what is being answered is
+answered, for --drain-timeout at most. A second one ends it at once.`;
+
 const EXIT_CODES = `
 Exit codes: 0 fine, 1 the tool or the question failed, 2 wrong usage, 3 could not connect.`;
 
@@ -75,7 +82,7 @@ ${EXIT_CODES}`,
       .option("--config <file>", "read this configuration instead of mcp.json")
       .addOption(
         new Option("--timeout <ms>", "milliseconds to connect in, and that each request may take").argParser(
-          milliseconds,
+          milliseconds(1),
         ),
       );
   const agent = (command: Command): Command =>
@@ -90,7 +97,9 @@ ${EXIT_CODES}`,
       "patchbay serve weather --http                 at http://127.0.0.1:3000/mcp",
       "patchbay serve ./my-server.js --http 8080",
       "patchbay serve weather --http --host 0.0.0.0 --allow-host mcp.example.com",
+      "patchbay serve weather --http --workers 4",
     ],
+    SERVING,
   )
     .argument("<name>", "a built-in, or the path of a module")
     .option("--stdio", "speak on stdin and stdout (the default)")
@@ -102,6 +111,28 @@ ${EXIT_CODES}`,
       collect,
     )
     .option("--path <path>", "the path of the endpoint (default /mcp)")
+    .option("--workers <n>", "processes that share the port; auto is one for each core (default 1)")
+    .option("--sessions <kind>", "memory, sealed or stateless (default memory; sealed with workers)")
+    .option(
+      "--instance <name>",
+      "begins the ids of its sessions, for balancers that keep a session with its instance",
+    )
+    .option(
+      "--max-restarts <n>",
+      "times in a row that a worker which dies young is started again (default 10)",
+    )
+    .addOption(
+      new Option(
+        "--drain-delay <ms>",
+        "milliseconds between being told to stop and taking no more (default 0)",
+      ).argParser(milliseconds(0)),
+    )
+    .addOption(
+      new Option(
+        "--drain-timeout <ms>",
+        "milliseconds in which what is being answered may then finish (default 10000)",
+      ).argParser(milliseconds(0)),
+    )
     .action((name: string, options) =>
       perform(async (context) => (await import("./commands/serve.ts")).serve(name, options, context)),
     );
@@ -249,11 +280,13 @@ ${SERVERS}`,
   return program;
 }
 
-function milliseconds(text: string): number {
-  if (/^\d+$/.test(text) && Number(text) > 0 && Number(text) <= MAX_MILLISECONDS) return Number(text);
-  throw new InvalidArgumentError(
-    `It is a whole number of milliseconds, such as 30000, and at most ${MAX_MILLISECONDS}.`,
-  );
+function milliseconds(least: number): (text: string) => number {
+  return (text) => {
+    if (/^\d+$/.test(text) && Number(text) >= least && Number(text) <= MAX_MILLISECONDS) return Number(text);
+    throw new InvalidArgumentError(
+      `It is a whole number of milliseconds, such as 30000, at least ${least} and at most ${MAX_MILLISECONDS}.`,
+    );
+  };
 }
 
 function collect(value: string, before: string[] = []): string[] {

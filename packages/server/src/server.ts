@@ -93,7 +93,6 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly cache: Required<CacheHints>;
   /** The `_meta` member that names this server in each modern result, as JSON text. */
   readonly serverMeta: string;
-  readonly sealer: Sealer;
   readonly resumption: ResumptionLimits;
   /** What changes in it while it runs. */
   readonly changes = new Changes();
@@ -102,6 +101,8 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly #middleware: Middleware[] = [];
   readonly #methods = new Map<string, MethodHandler>();
   readonly #declared: ServerCapabilities;
+  #sealer: Sealer;
+  readonly #hasSecrets: boolean;
   readonly #onError: (error: unknown, where: string) => void;
 
   constructor(info: Implementation, options: McpServerOptions = {}) {
@@ -112,7 +113,8 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     this.instructions = options.instructions;
     this.cache = { ttlMs: 0, cacheScope: "public", ...options.cache };
     this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
-    this.sealer = createSealer("state", options.stateSecrets);
+    this.#sealer = createSealer("state", options.stateSecrets);
+    this.#hasSecrets = options.stateSecrets !== undefined;
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;
@@ -263,6 +265,20 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   ): Reply | Promise<Reply> {
     if (this.#middleware.length === 0) return work();
     return runThrough(this.#middleware, { method, params, exchange }, work);
+  }
+
+  /** Seals what suspended requests know. */
+  get sealer(): Sealer {
+    return this.#sealer;
+  }
+
+  /**
+   * For whoever serves it: the `stateSecrets` that its instances share, unless it was defined with its own.
+   *
+   * @throws Error when a secret is shorter than 32 characters
+   */
+  sealWith(secrets: readonly string[]): void {
+    if (!this.#hasSecrets) this.#sealer = createSealer("state", secrets);
   }
 
   /** Tells the operator of a failure whose details the client is not told. */

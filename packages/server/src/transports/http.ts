@@ -42,6 +42,11 @@ export interface HttpServing {
   readonly port: number;
   readonly server: Server;
   /**
+   * From now on `/readyz` answers 503, and each connection is closed after its response; all is served still. For
+   * balancers to see, before `close`.
+   */
+  drain(): void;
+  /**
    * Stops listening, ends subscriptions and streams, lets the requests that are being answered finish, and
    * resolves when all is closed.
    *
@@ -74,7 +79,7 @@ const MIB = 1024 * 1024;
 
 /**
  * Serves an McpServer over HTTP: Streamable HTTP in both its shapes, and HTTP+SSE. `GET /healthz` answers 200
- * while it runs.
+ * while it runs, `GET /readyz` while it should be sent requests.
  *
  * @throws Error when the port is taken, or the address needs `allowedHosts`
  */
@@ -103,6 +108,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     });
 
   const guard = createGuard(host, options);
+  let draining = false;
   const http = createServer(
     {
       headersTimeout,
@@ -113,6 +119,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     },
     (request, response) => {
       const { url = "/" } = request;
+      if (draining) response.setHeader("connection", "close");
       const exchange = new NodeExchange(request, response, options.drainTimeout);
       if (isAt(url, path)) return endpoint.handle(exchange);
       if (sse && sseEndpoint) {
@@ -122,6 +129,10 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       // Not even the name of what runs here is for who was not meant to reach it.
       if (guard(exchange) !== undefined) return exchange.respond(403, "text/plain", "Forbidden\n");
       if (url === "/healthz") return exchange.respond(200, "text/plain", "ok\n");
+      if (url === "/readyz")
+        return draining
+          ? exchange.respond(503, "text/plain", "draining\n")
+          : exchange.respond(200, "text/plain", "ready\n");
       exchange.respond(404, "text/plain", `Not found; the MCP endpoint is ${path}\n`);
     },
   );
@@ -140,13 +151,19 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     url: `http://${name}:${address.port}${path}`,
     port: address.port,
     server: http,
+    drain,
     close(graceMs = 2000) {
       closed ??= close(graceMs);
       return closed;
     },
   };
 
+  function drain(): void {
+    draining = true;
+  }
+
   async function close(graceMs: number): Promise<void> {
+    drain();
     endpoint.end();
     if (sseEndpoint) sseEndpoint.end();
     await closeGracefully(http, graceMs);

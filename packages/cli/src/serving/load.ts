@@ -1,0 +1,47 @@
+/** The server that `serve` was told to serve: a built-in, or what a module exports. */
+
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { nearest } from "@patchbay/core";
+import type { McpServer } from "@patchbay/server";
+import { builtins } from "@patchbay/servers";
+import { failed, usage } from "../failure.ts";
+
+/**
+ * @throws Failure that says what the name or the module lacks
+ */
+export async function load(name: string): Promise<McpServer> {
+  const builtin = builtins.get(name);
+  if (builtin !== undefined) return builtin.load();
+  if (!isModule(name)) {
+    const names = [...builtins.keys()];
+    throw usage(
+      `There is no built-in server "${name}". There are: ${names.join(", ")}. A module is written with its path: ./${name}.js.`,
+      nearest(name, names),
+    );
+  }
+  const file = resolve(name);
+  if (!existsSync(file)) throw usage(`${name}: there is no such file.`);
+  let exported: Record<string, unknown>;
+  try {
+    exported = await import(pathToFileURL(file).href);
+  } catch (thrown) {
+    throw failed(`${name} could not be loaded: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+  const servers = new Set(Object.values(exported).filter(isServer));
+  const [only] = servers;
+  if (only !== undefined && servers.size === 1) return only;
+  const found = servers.size === 0 ? "exports no McpServer" : `exports ${servers.size} servers`;
+  throw usage(`${name} ${found}. Export one: export const server = new McpServer({ name, version }).`);
+}
+
+/** By its methods: a module may bring its own copy of the package. */
+function isServer(value: unknown): value is McpServer {
+  const { serve, handle, tool } = (value ?? {}) as Partial<McpServer>;
+  return [serve, handle, tool].every((method) => typeof method === "function");
+}
+
+function isModule(name: string): boolean {
+  return /[\\/]/.test(name) || /\.[cm]?[jt]s$/.test(name);
+}

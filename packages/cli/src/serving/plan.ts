@@ -1,0 +1,159 @@
+/** What the options of `serve` and the environment ask for, checked. */
+
+import { availableParallelism } from "node:os";
+import { nearest } from "@patchbay/core";
+import { usage } from "../failure.ts";
+
+/** As the command line gives them. */
+export interface ServeOptions {
+  stdio?: boolean;
+  /** A port, or true for the default one. */
+  http?: string | true;
+  host?: string;
+  path?: string;
+  allowHost?: string[];
+  workers?: string;
+  sessions?: string;
+  instance?: string;
+  maxRestarts?: string;
+  drainTimeout?: number;
+  drainDelay?: number;
+}
+
+/** Where legacy sessions live. */
+export type SessionsPlan =
+  | { kind: "memory" | "stateless" }
+  /** The first secret seals. */
+  | { kind: "sealed"; secrets: string[] };
+
+export interface HttpPlan {
+  port: number;
+  host: string | undefined;
+  path: string | undefined;
+  allowedHosts: string[] | undefined;
+  workers: number;
+  sessions: SessionsPlan;
+  /** What seals `requestState`, where it is given; else each server's own. */
+  secrets: string[];
+  instance: string | undefined;
+  /** Times in a row that a worker may die young. */
+  maxRestarts: number;
+  /** Milliseconds between being told to stop and taking no more. */
+  drainDelay: number;
+  /** Milliseconds after that, in which what is being answered may finish. */
+  drainTimeout: number;
+}
+
+const DEFAULT_PORT = 3000;
+const MAX_WORKERS = 256;
+const MIN_SECRET_LENGTH = 32;
+const KINDS = ["memory", "sealed", "stateless"];
+/** What has no meaning on stdin and stdout. */
+const OF_HTTP = {
+  host: "--host",
+  path: "--path",
+  allowHost: "--allow-host",
+  workers: "--workers",
+  sessions: "--sessions",
+  instance: "--instance",
+  maxRestarts: "--max-restarts",
+  drainTimeout: "--drain-timeout",
+  drainDelay: "--drain-delay",
+} as const;
+
+/**
+ * Reads `PATCHBAY_SECRETS` too, and takes it out of the environment: what a tool starts has no use for it.
+ *
+ * @throws Failure (usage) that names the option
+ */
+export function planOf(
+  options: ServeOptions,
+  environment: NodeJS.ProcessEnv = process.env,
+): HttpPlan | "stdio" {
+  const { http } = options;
+  if (options.stdio === true && http !== undefined) throw usage("Serve over --stdio or --http, not both.");
+  const secrets = takeSecrets(environment);
+  if (http === undefined) {
+    for (const [name, option] of Object.entries(OF_HTTP)) {
+      if (options[name as keyof typeof OF_HTTP] !== undefined)
+        throw usage(
+          `${option} is for HTTP: add --http, such as patchbay serve <name> --http 3000 ${option} …`,
+        );
+    }
+    return "stdio";
+  }
+  const workers = workersOf(options.workers);
+  return {
+    port: portOf("--http", http === true ? undefined : http, DEFAULT_PORT),
+    host: options.host,
+    path: options.path,
+    allowedHosts: options.allowHost,
+    workers,
+    sessions: sessionsOf(options.sessions, workers, secrets),
+    secrets,
+    instance: instanceOf(options.instance),
+    maxRestarts: countOf("--max-restarts", options.maxRestarts, 10),
+    drainDelay: options.drainDelay ?? 0,
+    drainTimeout: options.drainTimeout ?? 10_000,
+  };
+}
+
+function takeSecrets(environment: NodeJS.ProcessEnv): string[] {
+  const secrets = (environment.PATCHBAY_SECRETS ?? "").split(/[\s,]+/).filter((secret) => secret !== "");
+  delete environment.PATCHBAY_SECRETS;
+  if (secrets.some((secret) => secret.length < MIN_SECRET_LENGTH)) {
+    throw usage(
+      `PATCHBAY_SECRETS: each secret has at least ${MIN_SECRET_LENGTH} characters, such as \`openssl rand -hex 32\` gives. ` +
+        "Several are divided by commas: the first seals, all open.",
+    );
+  }
+  return secrets;
+}
+
+function portOf(option: string, given: string | undefined, otherwise: number): number {
+  if (given === undefined) return otherwise;
+  const port = Number(given);
+  if (/^\d+$/.test(given) && port <= 65_535) return port;
+  throw usage(
+    `${option} takes a port from 0 to 65535, not "${given}". The server comes first: patchbay serve <name> ${option}.`,
+  );
+}
+
+function workersOf(given: string | undefined): number {
+  if (given === undefined) return 1;
+  if (given === "auto") return availableParallelism();
+  const workers = Number(given);
+  if (/^\d+$/.test(given) && workers >= 1 && workers <= MAX_WORKERS) return workers;
+  throw usage(
+    `--workers takes a number from 1 to ${MAX_WORKERS}, or auto for one for each core, not "${given}".`,
+  );
+}
+
+function countOf(option: string, given: string | undefined, otherwise: number): number {
+  if (given === undefined) return otherwise;
+  if (/^\d{1,6}$/.test(given)) return Number(given);
+  throw usage(`${option} takes a whole number, not "${given}".`);
+}
+
+function sessionsOf(given: string | undefined, workers: number, secrets: string[]): SessionsPlan {
+  const kind = given ?? (workers > 1 ? "sealed" : "memory");
+  switch (kind) {
+    case "memory":
+      if (workers === 1) return { kind };
+      throw usage(
+        `--sessions memory keeps sessions in one process, and of ${workers} workers another may get the next request: ` +
+          "take --sessions sealed, or leave --workers out.",
+      );
+    case "stateless":
+      return { kind };
+    case "sealed":
+      return { kind, secrets };
+    default:
+      throw usage(`--sessions takes ${KINDS.join(", ")}, not "${kind}".`, nearest(kind, KINDS));
+  }
+}
+
+function instanceOf(given: string | undefined): string | undefined {
+  if (given === undefined || /^[a-z0-9-]{1,63}$/.test(given)) return given;
+  throw usage(`--instance takes 1 to 63 of a–z, 0–9 and "-", not "${given}".`);
+}

@@ -1,0 +1,169 @@
+/** `serve --workers`: processes that share a port. The first starts them, starts them again, and ends them. */
+
+import cluster, { type Worker } from "node:cluster";
+import { type AddressInfo, createServer } from "node:net";
+import type { Context } from "../context.ts";
+import { Failure, failed } from "../failure.ts";
+import { type FromWorker, isOurs, type ToWorker } from "./messages.ts";
+import type { HttpPlan } from "./plan.ts";
+import { Restarts } from "./restarts.ts";
+import { newSecret } from "./secret.ts";
+import { serveAsWorker } from "./worker.ts";
+
+/** Milliseconds beyond the drain's own limit after which a worker that has not ended is killed. */
+const KILL_AFTER_MS = 2000;
+
+/** Runs in the process that was started and, by the same command line, in each worker. */
+export async function serveByWorkers(name: string, plan: HttpPlan, context: Context): Promise<void> {
+  if (cluster.isPrimary) await new Workers(name, plan, context).run();
+  else await serveAsWorker(name, plan, context);
+}
+
+class Workers {
+  readonly #name: string;
+  readonly #plan: HttpPlan;
+  readonly #context: Context;
+  readonly #secrets: string[];
+  /** All of them listen at the same, those too that come when no other is left. */
+  #port: number;
+  readonly #listening = new Set<Worker>();
+  readonly #waiting = new Set<NodeJS.Timeout>();
+  #announced = false;
+  #stopping = false;
+  /** Why it stops, if nobody said it should. */
+  #failure: Failure | undefined;
+  #onEnd: () => void = () => {};
+
+  constructor(name: string, plan: HttpPlan, context: Context) {
+    this.#name = name;
+    this.#plan = plan;
+    this.#context = context;
+    this.#port = plan.port;
+    this.#secrets = plan.secrets.length === 0 ? [newSecret()] : plan.secrets;
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#context;
+    cluster.setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
+    // Whatever ends this process ends them.
+    process.once("exit", killAll);
+    if (this.#port === 0) this.#port = await freePort(this.#plan.host);
+    const ended = new Promise<void>((resolve) => {
+      this.#onEnd = resolve;
+    });
+    for (let number = 1; number <= this.#plan.workers; number++)
+      this.#start(number, new Restarts(this.#plan.maxRestarts));
+    if (signal.aborted) this.#stop();
+    else signal.addEventListener("abort", () => this.#stop(), { once: true });
+    await ended;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #start(number: number, restarts: Restarts): void {
+    const startedAt = Date.now();
+    const worker = cluster.fork();
+    worker.on("message", (message: unknown) => {
+      if (isOurs<FromWorker>(message, "hears", "listening", "failure")) this.#hear(worker, message);
+    });
+    // A channel that breaks is heard of by the exit.
+    worker.on("error", () => {});
+    worker.once("exit", (code, killedBy) => {
+      this.#listening.delete(worker);
+      if (this.#stopping) return this.#settle();
+      const how = killedBy ? `was ended by ${killedBy}` : `ended with exit code ${code}`;
+      this.#again(
+        number,
+        restarts,
+        `Worker ${number} (pid ${worker.process.pid}) ${how}`,
+        Date.now() - startedAt,
+      );
+    });
+  }
+
+  #again(number: number, restarts: Restarts, what: string, livedMs: number): void {
+    const wait = restarts.after(livedMs);
+    if (wait === undefined) {
+      const { maxRestarts } = this.#plan;
+      return this.#fail(
+        failed(
+          `${what}. It was started again as often as --max-restarts allows (${maxRestarts}); this ends now.`,
+        ),
+      );
+    }
+    this.#context.output.warn(`${what}; another is started in ${wait} ms.`);
+    const timer = setTimeout(() => {
+      this.#waiting.delete(timer);
+      this.#start(number, restarts);
+    }, wait);
+    this.#waiting.add(timer);
+  }
+
+  #hear(worker: Worker, message: FromWorker): void {
+    if (message.kind === "hears") {
+      tell(worker, { kind: "begin", secrets: this.#secrets, port: this.#port });
+      if (this.#stopping) tell(worker, { kind: "drain" });
+      return;
+    }
+    if (message.kind === "failure") {
+      return this.#fail(new Failure(message.failure, message.exitCode, message.message));
+    }
+    this.#listening.add(worker);
+    if (this.#announced || this.#listening.size < this.#plan.workers) return;
+    this.#announced = true;
+    const { output } = this.#context;
+    if (output.json) output.value({ url: message.url });
+    process.stderr.write(
+      `${this.#name} is served at ${message.url} by ${this.#plan.workers} workers (Ctrl-C ends it)\n`,
+    );
+  }
+
+  /** Each finishes what it does; who does not in time is killed. */
+  #stop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    for (const timer of this.#waiting) clearTimeout(timer);
+    for (const worker of all()) tell(worker, { kind: "drain" });
+    const { drainDelay, drainTimeout } = this.#plan;
+    setTimeout(
+      () => {
+        for (const worker of all()) worker.process.kill("SIGKILL");
+      },
+      drainDelay + drainTimeout + KILL_AFTER_MS,
+    ).unref();
+    this.#settle();
+  }
+
+  #fail(failure: Failure): void {
+    this.#failure ??= failure;
+    this.#stop();
+    // Nobody was told that it serves.
+    if (!this.#announced) killAll();
+  }
+
+  #settle(): void {
+    if (all().every((worker) => worker.isDead())) this.#onEnd();
+  }
+}
+
+function all(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+}
+
+function killAll(): void {
+  for (const worker of all()) worker.process.kill("SIGKILL");
+}
+
+async function freePort(host = "127.0.0.1"): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => {});
+}
