@@ -1,6 +1,6 @@
 /** A request before it is sent, its parameters as text: they are written once, whatever is joined to them. */
 
-import { isObject, type JsonObject, type LoggingLevel, META } from "@patchbay/core";
+import { isObject, type JsonObject, type LoggingLevel, META, metaFault } from "@patchbay/core";
 import type { RequestOptions } from "./options.ts";
 
 /** A request before it is sent; `members` and `meta` are the members of `params` and its `_meta`, as JSON text. */
@@ -69,8 +69,14 @@ const OUR_META = new Set<string>([
   "progressToken",
 ]);
 
-/** What the connection itself puts into `_meta` must not be there twice. */
+/**
+ * What the connection itself puts into `_meta` must not be there twice.
+ *
+ * @throws Error for a key that is no name
+ */
 export function withoutReserved(meta: JsonObject): JsonObject {
+  const fault = metaFault(meta);
+  if (fault !== undefined) throw new Error(fault);
   return Object.fromEntries(Object.entries(meta).filter(([key]) => !OUR_META.has(key)));
 }
 

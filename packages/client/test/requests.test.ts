@@ -320,6 +320,11 @@ describe("answers", () => {
 });
 
 describe("any other request", () => {
+  test("a _meta has keys that are names", async () => {
+    const { client } = await modern({});
+    await expect(client.request("x/y", { _meta: { "a b": 1 } })).rejects.toThrow(/_meta has the key "a b"/);
+  });
+
   test("carries a caller's _meta beside ours, which cannot be overruled", async () => {
     const { client, received } = await modern({ "x/y": () => ({ z: 1 }) });
     const _meta = {

@@ -1,6 +1,7 @@
 /** The errors that cross the wire, and their codes. */
 
 import type { JsonValue } from "./json.ts";
+import type { ElicitUrlParams } from "./model/elicitation.ts";
 import { TASKS_EXTENSION } from "./model/tasks.ts";
 
 /** JSON-RPC and MCP error codes (2026-07-28, basic/index § Error Codes). */
@@ -80,6 +81,37 @@ export class TaskRequiredError extends MissingCapabilityError {
   }
 }
 
+/** A page that the user has to visit before a request can be carried out. */
+export interface RequiredVisit {
+  /** Why, for the user to read. */
+  message: string;
+  url: URL;
+  /** Names the visit, unguessably; most likely it is part of the URL, too. Default: a random one. */
+  elicitationId?: string;
+}
+
+/**
+ * The request cannot be carried out until the user has been to these pages: −32042 in 2025-11-25. Since then the
+ * request asks for it (`input_required`); before, clients cannot be asked.
+ */
+export class UrlElicitationRequiredError extends ProtocolError {
+  readonly elicitations: readonly (ElicitUrlParams & { elicitationId: string })[];
+
+  /** @throws Error when there is nothing to visit */
+  constructor(visits: readonly RequiredVisit[], message = visits.map((visit) => visit.message).join("; ")) {
+    if (visits.length === 0) throw new Error("A URL elicitation that is required needs a page to visit");
+    const elicitations = visits.map(({ message, url, elicitationId = crypto.randomUUID() }) => ({
+      mode: "url" as const,
+      elicitationId,
+      url: url.href,
+      message,
+    }));
+    super(ErrorCode.UrlElicitationRequired, message, { elicitations });
+    this.name = "UrlElicitationRequiredError";
+    this.elicitations = elicitations;
+  }
+}
+
 /** The options that bound something; an error about one names it. */
 export type LimitName =
   | "maxDepth"
@@ -101,7 +133,11 @@ export type LimitName =
   | "maxTasksPerOwner"
   | "maxSchemaDepth"
   | "maxSubschemas"
-  | "maxPatternLength";
+  | "maxPatternLength"
+  | "maxUsedStates"
+  | "rates.calls"
+  | "rates.completions"
+  | "rates.tasks";
 
 /** An invalid request (−32600) that passed a bound; `data.limit` names it. */
 export function limitError(name: LimitName, message: string, value: number): ProtocolError {

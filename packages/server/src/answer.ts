@@ -12,12 +12,15 @@ import type { Reply } from "./dispatch.ts";
 import type { Call } from "./exchange.ts";
 import { failure } from "./features/tools.ts";
 import { ReadyPage } from "./listing.ts";
+import { RateLimitError } from "./rates.ts";
 import type { McpServer } from "./server.ts";
 
 /** The text of a response, and the code of its error if it is one. */
 export interface Answer {
   text: string;
   errorCode: number | undefined;
+  /** Milliseconds after which it may be asked again, where it was asked too often. */
+  retryAfter?: number;
 }
 
 /**
@@ -65,7 +68,8 @@ export function answer(
 /** The answer to a request that cannot be carried out. */
 export function errorAnswer(wire: Wire, id: RequestId | undefined, thrown: unknown): Answer {
   const error = wire.error(thrown);
-  return { text: writeError(id, error), errorCode: error.code };
+  const answered = { text: writeError(id, error), errorCode: error.code };
+  return thrown instanceof RateLimitError ? { ...answered, retryAfter: thrown.retryAfter } : answered;
 }
 
 function writeReply(server: McpServer, wire: Wire, reply: Reply): string {

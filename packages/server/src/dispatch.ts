@@ -8,6 +8,7 @@ import { getPrompt } from "./features/prompts.ts";
 import { readResource } from "./features/resources.ts";
 import { callTool, type ReportError } from "./features/tools.ts";
 import type { ReadyPage } from "./listing.ts";
+import type { RateGates, Rates } from "./rates.ts";
 
 /** A result, or a page of a list that has its text already. */
 export type Reply = Result | ReadyPage;
@@ -23,6 +24,8 @@ interface Route {
   run: Method;
   /** A method that the server offers nothing for is not found (schema § MethodNotFoundError). */
   offer: Offer | "completions";
+  /** How often it may be asked for is bounded. */
+  rate?: keyof Rates;
 }
 
 const ROUTES = new Map<string, Route>([
@@ -35,6 +38,7 @@ const ROUTES = new Map<string, Route>([
     {
       run: (catalog, params, exchange, report) => callTool(catalog.tools, params, exchange, report),
       offer: "tools",
+      rate: "calls",
     },
   ],
   [
@@ -70,6 +74,7 @@ const ROUTES = new Map<string, Route>([
       run: (catalog, params, exchange) =>
         complete(catalog.prompts, catalog.resources, catalog.resourceTemplates, params, exchange),
       offer: "completions",
+      rate: "completions",
     },
   ],
 ]);
@@ -85,9 +90,11 @@ export function dispatch(
   params: JsonObject,
   exchange: Exchange,
   report: ReportError,
+  rates: RateGates,
 ): Reply | Promise<Reply> {
   const route = ROUTES.get(method);
   if (route === undefined || !catalog.offers(route.offer)) throw methodNotFound(method);
+  if (route.rate !== undefined) rates[route.rate].pass(exchange.key);
   return route.run(catalog, params, exchange, report);
 }
 

@@ -21,6 +21,8 @@ export interface ClientDescription {
 
 /** Who is asking. In a legacy session it holds for all requests, else for one. */
 export interface Caller {
+  /** Names them among all, where they can be told apart: a legacy session, a connection. */
+  readonly key?: string | undefined;
   readonly wire: Wire;
   readonly client: ClientDescription;
   /** Log messages below it are not sent; none are when it is missing. */
@@ -29,6 +31,8 @@ export interface Caller {
 
 /** One request being answered. */
 export interface Exchange {
+  /** Names who asks among all, where they can be told apart: a legacy session, a connection. */
+  readonly key?: string | undefined;
   readonly revision: Revision;
   readonly client: ClientDescription;
   readonly logLevel: LoggingLevel | undefined;
@@ -98,6 +102,10 @@ export class Call implements Exchange {
   /** A retry brings its dialogue along. */
   set dialogue(resumed: Dialogue) {
     this.#dialogue = resumed;
+  }
+
+  get key(): string | undefined {
+    return this.caller.key;
   }
 
   get revision(): Revision {

@@ -16,6 +16,7 @@ export type {
 export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
 export type { Enabled } from "./listing.ts";
 export type { HandledRequest, Middleware } from "./middleware.ts";
+export type { Rate, Rates } from "./rates.ts";
 export { McpServer, type McpServerOptions, type MethodHandler } from "./server.ts";
 export { type MemoryTasksOptions, memoryTasks } from "./tasks/memory.ts";
 export type { TaskInput, TaskRecord, TaskStore } from "./tasks/store.ts";

@@ -14,7 +14,7 @@ import type {
   ServerCapabilities,
   ToolTypeOf,
 } from "@patchbay/core";
-import { META, TASKS_EXTENSION } from "@patchbay/core";
+import { isPrefixedName, META, TASKS_EXTENSION } from "@patchbay/core";
 import { Catalog } from "./catalog.ts";
 import { Changes } from "./changes.ts";
 import { Context } from "./context.ts";
@@ -32,13 +32,10 @@ import {
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
 import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
+import { type RateGates, type Rates, rateGates } from "./rates.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
 import { Tasks, type TasksOptions } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
-
-/** Labels, a slash, and what is named (basic/index § _meta; basic/versioning § Extension Negotiation). */
-const LABEL = "[a-z](?:[a-z\\d-]*[a-z\\d])?";
-const EXTENSION_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*/(?:[a-z\\d](?:[\\w.-]*[a-z\\d])?)?$`, "i");
 
 export interface McpServerOptions {
   /** How to use the server, for a model to read. */
@@ -60,6 +57,8 @@ export interface McpServerOptions {
   stateSecrets?: readonly string[];
   /** Bounds on requests that ask their client. */
   resumption?: Partial<ResumptionLimits>;
+  /** How often each who asks may call, complete and look at tasks. */
+  rates?: Rates;
   /** Where tasks live, how long, and their bounds. */
   tasks?: TasksOptions;
   /**
@@ -97,6 +96,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   /** What changes in it while it runs. */
   readonly changes = new Changes();
   readonly tasks: Tasks;
+  readonly rates: RateGates;
   readonly #catalog: Catalog;
   readonly #middleware: Middleware[] = [];
   readonly #methods = new Map<string, MethodHandler>();
@@ -119,10 +119,11 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;
     for (const name of Object.keys(extensions ?? {})) {
-      if (!EXTENSION_NAME.test(name))
+      if (!isPrefixedName(name))
         throw new Error(`Extension "${name}": a name has a prefix, such as "com.example/${name}"`);
     }
     this.#declared = { ...(extensions && { extensions }), ...(experimental && { experimental }) };
+    this.rates = rateGates(options.rates ?? {});
     this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
     this.tasks = new Tasks(options.tasks ?? {}, this.#onError);
   }
@@ -253,7 +254,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   handle(method: string, params: JsonObject, exchange: Exchange): Reply | Promise<Reply> {
     const own = this.#methods.get(method);
     if (own !== undefined) return own(params, new Context(exchange, params));
-    return dispatch(this.#catalog, method, params, exchange, this.#onError);
+    return dispatch(this.#catalog, method, params, exchange, this.#onError, this.rates);
   }
 
   /** Carries a request through the middleware to the work. */

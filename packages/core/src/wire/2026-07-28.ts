@@ -1,6 +1,7 @@
 /** 2026-07-28: each result says its type and its server, each list how long it may be kept. */
 
 import { ErrorCode, toErrorObject } from "../errors.ts";
+import { META } from "../meta.ts";
 import type { Wire } from "./wire.ts";
 
 export const wire20260728: Wire = {
@@ -11,10 +12,12 @@ export const wire20260728: Wire = {
   writeResult(result, serverMeta) {
     if (result._meta !== undefined || result.resultType !== undefined) {
       const { _meta = {}, resultType = "complete", ...rest } = result;
+      // A result that was another server's brings that one's name: this one answers.
+      const { [META.serverInfo]: _theirs, ...own } = _meta;
       const type = `"resultType":${JSON.stringify(resultType)}`;
       return withMembers(
         JSON.stringify(rest),
-        `${type},"_meta":${withMembers(JSON.stringify(_meta), serverMeta)}`,
+        `${type},"_meta":${withMembers(JSON.stringify(own), serverMeta)}`,
       );
     }
     return withMembers(JSON.stringify(result), `"resultType":"complete","_meta":{${serverMeta}}`);
@@ -45,7 +48,7 @@ export const wire20260728: Wire = {
 /** Codes of earlier revisions, and what stands for them now (basic/index § Error Codes). */
 const RETIRED = new Map<number, number>([
   [ErrorCode.ResourceNotFound, ErrorCode.InvalidParams],
-  [-32042, ErrorCode.InternalError],
+  [ErrorCode.UrlElicitationRequired, ErrorCode.InternalError],
 ]);
 const DEFINED: readonly number[] = Object.values(ErrorCode);
 

@@ -7,6 +7,7 @@ import {
   isObject,
   type JsonObject,
   type Meta,
+  metaFault,
   type Prompt,
   type PromptArgument,
   type PromptMessage,
@@ -16,6 +17,7 @@ import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Enabled, Listed, Listing } from "../listing.ts";
 import type { Complete } from "./completion.ts";
+import { blockFault, checkMeta, isBlock } from "./content.ts";
 
 /** What a prompt is, besides its name. */
 export interface PromptDefinition {
@@ -51,6 +53,7 @@ export function promptEntry(name: string, prompt: PromptDefinition, handler: Pro
       throw new Error(`Prompt "${name}" has no argument "${argument}"`);
     }
   }
+  checkMeta(`Prompt "${name}"`, rest._meta);
   return { definition: { name, ...rest }, enabled, complete, handler };
 }
 
@@ -95,11 +98,29 @@ function checkArguments(given: unknown, prompt: Prompt): Record<string, string> 
   return given as Record<string, string>;
 }
 
-function toResult(given: PromptReturn, prompt: Prompt): GetPromptResult {
-  if (isObject(given)) return given as GetPromptResult;
+/** @throws Error when what the handler gave may not be sent */
+function toResult(given: PromptReturn, { name, description }: Prompt): GetPromptResult {
+  const whole = isObject(given) ? (given as GetPromptResult) : undefined;
   const messages: PromptMessage[] =
     typeof given === "string"
       ? [{ role: "user", content: { type: "text", text: given } }]
-      : (given as PromptMessage[]);
-  return prompt.description === undefined ? { messages } : { description: prompt.description, messages };
+      : (whole?.messages ?? (given as PromptMessage[]));
+  const fault = messagesFault(messages, whole?._meta);
+  if (fault !== undefined) throw new Error(`Prompt "${name}": what it gave is not valid: ${fault}`);
+  if (whole !== undefined) return whole;
+  return description === undefined ? { messages } : { description, messages };
+}
+
+function messagesFault(messages: unknown, meta: unknown): string | undefined {
+  const fault = meta === undefined ? undefined : metaFault(meta);
+  if (fault !== undefined) return fault;
+  if (!Array.isArray(messages)) return '"messages" is a list';
+  for (const message of messages) {
+    if (!isObject(message) || (message.role !== "user" && message.role !== "assistant"))
+      return 'a message has a "role", "user" or "assistant"';
+    if (!isBlock(message.content)) return 'the "content" of a message is one block of content';
+    const wrong = blockFault(message.content);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }

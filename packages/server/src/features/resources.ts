@@ -8,6 +8,7 @@ import {
   isObject,
   type JsonObject,
   type Meta,
+  metaFault,
   ProtocolError,
   type ReadResourceResult,
   type Resource,
@@ -20,6 +21,7 @@ import type { Exchange } from "../exchange.ts";
 import type { Enabled, Listed, Listing } from "../listing.ts";
 import { parseUriTemplate, type UriTemplate, type Variables } from "../uri-template.ts";
 import type { Complete } from "./completion.ts";
+import { checkMeta, contentsFault, isContents } from "./content.ts";
 
 /** What a resource is, besides its URI. */
 export interface ResourceDefinition {
@@ -78,6 +80,7 @@ export function resourceEntry(
   if (!URL.canParse(uri))
     throw new Error(`Resource "${uri}": a resource's URI is absolute, such as "file:///notes.txt"`);
   const { cache, enabled, ...rest } = resource;
+  checkMeta(`Resource "${uri}"`, rest._meta);
   return { definition: { uri, ...rest }, enabled, cache: withDefaults(cache), read };
 }
 
@@ -88,6 +91,7 @@ export function resourceTemplateEntry(
 ): ResourceTemplateEntry {
   const { cache, enabled, complete = {}, ...rest } = resource;
   const template = parseUriTemplate(uriTemplate);
+  checkMeta(`URI template "${uriTemplate}"`, rest._meta);
   for (const name of Object.keys(complete)) {
     if (!template.variables.includes(name))
       throw new Error(`URI template "${uriTemplate}" has no variable "${name}"`);
@@ -129,20 +133,31 @@ export async function readResource(
   throw new ResourceNotFoundError(uri);
 }
 
+/** @throws Error when what the reader gave may not be sent */
 function toResult(
   given: ResourceReturn,
   uri: string,
   entry: ResourceEntry | ResourceTemplateEntry,
 ): ReadResourceResult {
-  if (isObject(given) && Array.isArray(given.contents))
-    return { ...entry.cache, ...(given as ReadResourceResult) };
   const { mimeType } = entry.definition;
   const typed = mimeType === undefined ? { uri } : { uri, mimeType };
-  let contents: ResourceContents[];
-  if (typeof given === "string") contents = [{ ...typed, text: given }];
-  else if (given instanceof Uint8Array) contents = [{ ...typed, blob: toBase64(given) }];
-  else contents = Array.isArray(given) ? given : [given as ResourceContents];
-  return { contents, ...entry.cache };
+  if (typeof given === "string") return { contents: [{ ...typed, text: given }], ...entry.cache };
+  if (given instanceof Uint8Array) return { contents: [{ ...typed, blob: toBase64(given) }], ...entry.cache };
+  const whole = isObject(given) && Array.isArray(given.contents) ? (given as ReadResourceResult) : undefined;
+  const contents = whole?.contents ?? (Array.isArray(given) ? given : [given as ResourceContents]);
+  const fault = readFault(contents, whole?._meta);
+  if (fault !== undefined) throw new Error(`Resource "${uri}": what was read is not valid: ${fault}`);
+  return whole === undefined ? { contents, ...entry.cache } : { ...entry.cache, ...whole };
+}
+
+function readFault(contents: readonly ResourceContents[], meta: unknown): string | undefined {
+  const fault = meta === undefined ? undefined : metaFault(meta);
+  if (fault !== undefined) return fault;
+  for (const each of contents) {
+    const wrong = isContents(each) ? contentsFault(each) : 'contents have a "uri", and a "text" or a "blob"';
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
 }
 
 function toBase64(bytes: Uint8Array): string {

@@ -12,6 +12,7 @@ import {
   type JsonObject,
   type Meta,
   type MirroredParam,
+  metaFault,
   mirroredParams,
   type Parsed,
   type PreparedSchema,
@@ -25,8 +26,10 @@ import {
 import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Enabled, Listed, Listing } from "../listing.ts";
+import { type Rate, RateLimit } from "../rates.ts";
 import { callAsTask } from "../tasks/call.ts";
 import { type TaskOptions, taskOptions } from "../tasks/tasks.ts";
+import { blockFault, checkMeta, isBlock } from "./content.ts";
 
 /** What a tool is, besides its name. */
 export interface ToolDefinition<Input extends Schema, Output extends Schema> {
@@ -42,6 +45,8 @@ export interface ToolDefinition<Input extends Schema, Output extends Schema> {
   _meta?: Meta;
   /** Who it is offered to. Default: everybody. */
   enabled?: Enabled;
+  /** How often each who asks may call it; beyond, the model is told to wait. Default: as `rates.calls` says. */
+  rate?: Rate;
   /**
    * Whether it runs as a task for clients that take tasks, and `"required"` if for no others. The handler is the
    * same: in a task it is never run again, and what it asks waits for the answer. Default false.
@@ -70,6 +75,7 @@ export interface ToolEntry extends Listed {
   /** The parameters that HTTP headers repeat. */
   readonly mirrored: readonly MirroredParam[] | undefined;
   readonly task: TaskOptions | undefined;
+  readonly rate: RateLimit | undefined;
   readonly handler: (args: never, context: Context) => unknown;
 }
 
@@ -88,9 +94,11 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
     input: inputSchema = NO_ARGUMENTS,
     output: outputSchema,
     enabled,
+    rate,
     task: runsAsTask,
     ...rest
   } = tool;
+  checkMeta(`Tool "${name}"`, rest._meta);
   try {
     const bare =
       "~standard" in inputSchema
@@ -117,6 +125,7 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
       enabled,
       mirrored: mirrored.length > 0 ? mirrored : undefined,
       task,
+      rate: rate && new RateLimit("rate", rate),
       handler,
     };
   } catch (thrown) {
@@ -136,6 +145,8 @@ export function callTool(
   const tool = tools.get(name, exchange);
   if (tool === undefined) throw unknownTool(name, tools.nearest(name, exchange));
   if (!isObject(args)) throw new ProtocolError(ErrorCode.InvalidParams, '"arguments" must be an object');
+  const wait = tool.rate?.take(exchange.key) ?? 0;
+  if (wait > 0) return Promise.resolve(tooOften(tool, wait));
 
   const checked = tool.input.check(args);
   return checked instanceof Promise
@@ -191,6 +202,12 @@ function failed(thrown: unknown, tool: ToolEntry, context: Context, report: Repo
   return failure(message);
 }
 
+/** A model can wait, and is told how long. */
+function tooOften({ definition: { name }, rate }: ToolEntry, wait: number): CallToolResult {
+  const allowed = `its rate allows (${rate?.rate.perSecond} a second)`;
+  return failure(`${name} is called more often than ${allowed}; try again in ${wait} ms`);
+}
+
 function unknownTool(name: string, near: string | undefined): ProtocolError {
   const hint = near === undefined ? "" : `; did you mean "${near}"?`;
   return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}${hint}`);
@@ -201,28 +218,47 @@ function toResult(
   tool: ToolEntry,
   report: ReportError,
 ): CallToolResult | Promise<CallToolResult> {
+  if (typeof given === "string" && tool.output === undefined)
+    return { content: [{ type: "text", text: given }] };
   if (isCallToolResult(given)) {
+    const fault = resultFault(given);
+    if (fault !== undefined) return malformed(fault, tool, report);
     if (tool.output === undefined || given.isError === true) return given;
     return structured(given.structuredContent, tool, report, given);
   }
   if (tool.output !== undefined) return structured(given, tool, report);
-  if (isObject(given) && Array.isArray(given.content)) return malformed(tool, report);
-  if (Array.isArray(given) && given.length > 0 && given.some(isObject) && !given.every(isBlock)) {
-    return malformed(tool, report);
-  }
-  if (typeof given === "string") return { content: [{ type: "text", text: given }] };
   if (given === undefined || given === null) return { content: [] };
-  if (Array.isArray(given) && given.every(isBlock)) return { content: given };
-  if (isBlock(given)) return { content: [given] };
+  if (isObject(given) && Array.isArray(given.content)) return malformed(INCOMPLETE, tool, report);
+  const blocks = Array.isArray(given) ? given : [given];
+  if (blocks.every(isBlock)) {
+    const result = { content: blocks };
+    const fault = resultFault(result);
+    return fault === undefined ? result : malformed(fault, tool, report);
+  }
+  if (Array.isArray(given) && given.some(isObject)) return malformed(INCOMPLETE, tool, report);
   const content: ContentBlock[] = [{ type: "text", text: JSON.stringify(given) }];
   return isObject(given) ? { content, structuredContent: given } : { content };
 }
 
-/** What the handler gave looks like content, and is none that may be sent. */
-function malformed({ definition: { name } }: ToolEntry, report: ReportError): CallToolResult {
-  const what = 'a block of content lacks what its type needs, such as "mimeType" beside an image\'s "data"';
+const INCOMPLETE =
+  'a block of content lacks what its type needs, such as "mimeType" beside an image\'s "data"';
+
+/** What the handler gave is a result, or looks like one, and may not be sent. */
+function malformed(what: string, { definition: { name } }: ToolEntry, report: ReportError): CallToolResult {
   report(new Error(`what it gave is not valid: ${what}`), name);
   return failure(`${name} failed: it gave a result that is not valid`);
+}
+
+function resultFault({ _meta, content }: CallToolResult): string | undefined {
+  if (_meta !== undefined) {
+    const fault = metaFault(_meta);
+    if (fault !== undefined) return fault;
+  }
+  for (const block of content) {
+    const fault = blockFault(block);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 /** A result whose structured content is known to fit the tool's output schema. */
@@ -257,23 +293,6 @@ function fitting(
 
 function isCallToolResult(value: unknown): value is CallToolResult {
   return isObject(value) && Array.isArray(value.content) && value.content.every(isBlock);
-}
-
-function isBlock(value: unknown): value is ContentBlock {
-  if (!isObject(value)) return false;
-  switch (value.type) {
-    case "text":
-      return typeof value.text === "string";
-    case "image":
-    case "audio":
-      return typeof value.data === "string" && typeof value.mimeType === "string";
-    case "resource":
-      return isObject(value.resource);
-    case "resource_link":
-      return typeof value.uri === "string";
-    default:
-      return false;
-  }
 }
 
 /** What the model is told of a call that failed. */

@@ -40,8 +40,8 @@ export function strangerSession(revision: Revision): SessionRecord {
   return { revision, client, logLevel: DEFAULT_LOG_LEVEL, watched: [] };
 }
 
-export function callerOf({ revision, client, logLevel }: SessionRecord): Caller {
-  return { wire: wireOf(revision), client, logLevel };
+export function callerOf({ key, revision, client, logLevel }: SessionRecord): Caller {
+  return { key, wire: wireOf(revision), client, logLevel };
 }
 
 /**

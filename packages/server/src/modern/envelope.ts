@@ -29,9 +29,10 @@ export const ENVELOPE_WIRE = wireOf(LATEST_MODERN);
 /**
  * Reads who asks.
  *
+ * @param key names them, where the transport can tell them apart
  * @throws ProtocolError −32602 when a required field is missing or wrong, −32022 for a version we do not speak
  */
-export function readEnvelope(params: JsonObject): Caller {
+export function readEnvelope(params: JsonObject, key?: string): Caller {
   const meta = params._meta;
   if (!isObject(meta)) throw malformed("_meta", "an object");
   const version = meta[META.protocolVersion];
@@ -53,6 +54,7 @@ export function readEnvelope(params: JsonObject): Caller {
   const logLevel = meta[META.logLevel];
   if (logLevel !== undefined && !isLoggingLevel(logLevel)) throw malformed(META.logLevel, "a log level");
   return {
+    key,
     wire: wireOf(version),
     client: { info: info as Implementation | undefined, capabilities: capabilities as ClientCapabilities },
     logLevel,

@@ -70,12 +70,13 @@ export function demandedTask(
  * @throws ProtocolError (−32602) for a task that is not the session's, or cannot be cancelled any more
  */
 export async function legacyTaskReply(
-  { tasks }: McpServer,
+  { tasks, rates }: McpServer,
   method: TaskMethod,
   params: JsonObject,
   call: Call,
   session: SessionRecord,
 ): Promise<Result> {
+  rates.tasks.pass(call.key);
   const owner = session.key as string;
   const { taskId } = params;
   switch (method) {

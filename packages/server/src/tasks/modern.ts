@@ -37,11 +37,12 @@ export function taskMaker(server: McpServer, { caller }: Call): TaskMaker | unde
  * @throws ProtocolError −32021 for a client that did not declare the extension, −32602 for a task it does not have
  */
 export async function modernTaskReply(
-  { tasks }: McpServer,
+  { tasks, rates }: McpServer,
   method: "tasks/get" | "tasks/update" | "tasks/cancel",
   params: JsonObject,
   { caller }: Call,
 ): Promise<Result> {
+  rates.tasks.pass(caller.key);
   requireTasks(caller.client);
   const owner = ownerOf(caller);
   switch (method) {

@@ -59,6 +59,7 @@ type Respond = (text: string | undefined) => void;
 class Connection implements Serving {
   readonly #server: McpServer;
   readonly #channel: Channel;
+  readonly #key = crypto.randomUUID();
   readonly #maxInFlight: number;
   readonly #maxBatch: number;
   readonly #maxWatched: number | undefined;
@@ -146,7 +147,7 @@ class Connection implements Serving {
     const modern = declaredVersion(request.params) !== undefined;
     try {
       if (modern) {
-        const caller = readEnvelope(request.params);
+        const caller = readEnvelope(request.params, this.#key);
         const call = modernCall(this.#server, request, caller, this.#send);
         this.#run(request, call, respond, () =>
           modernReply(this.#server, request, call, this.#subscriptions),

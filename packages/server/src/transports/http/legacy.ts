@@ -110,9 +110,9 @@ export class LegacyEndpoint {
     const session = await this.#find(http, message.id);
     if (session === undefined) return;
     const outlet = this.#outlet(session, http);
-    this.#answer(message, session, outlet, http, (text) => {
+    this.#answer(message, session, outlet, http, (text, retryAfter) => {
       if (text === undefined) outlet.close();
-      else outlet.finish(text);
+      else outlet.finish(text, retryAfter);
     });
   }
 
@@ -207,7 +207,7 @@ export class LegacyEndpoint {
     session: HttpSession,
     outlet: Outlet,
     http: HttpExchange,
-    respond: (text: string | undefined) => void,
+    respond: (text: string | undefined, retryAfter?: number) => void,
   ): void {
     session.going?.admit(message.id);
     const call = new Call(
@@ -221,10 +221,10 @@ export class LegacyEndpoint {
     const work = () => legacyReply(this.#server, message, call, session, this.#options.maxWatched);
     let answered = false;
     let end = () => {};
-    answer(this.#server, call, message.id, message.method, work, ({ text }) => {
+    answer(this.#server, call, message.id, message.method, work, ({ text, retryAfter }) => {
       answered = true;
       call.finish();
-      if (!call.cancelled) respond(text);
+      if (!call.cancelled) respond(text, retryAfter);
       end();
     });
     if (answered) return;

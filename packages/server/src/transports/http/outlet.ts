@@ -2,6 +2,7 @@
 
 import type { EventStream } from "../../legacy/event-stream.ts";
 import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
+import { sendTooOften } from "./responses.ts";
 
 export class Outlet {
   readonly #http: HttpExchange;
@@ -18,10 +19,11 @@ export class Outlet {
     this.#begin().send(text);
   }
 
-  /** Sends the answer. */
-  finish(text: string): void {
-    if (this.#stream === undefined) return this.#http.respond(200, JSON_TYPE, text);
-    this.#stream.finish(text);
+  /** Sends the answer; `retryAfter` is of one that was asked too often. */
+  finish(text: string, retryAfter?: number): void {
+    if (this.#stream !== undefined) return this.#stream.finish(text);
+    if (retryAfter !== undefined) return sendTooOften(this.#http, text, retryAfter);
+    this.#http.respond(200, JSON_TYPE, text);
   }
 
   /** Ends without an answer, because the request was cancelled: a stream may do that, JSON may not. */

@@ -26,11 +26,18 @@ export function sendJson(http: HttpExchange, status: number, text: string): void
 }
 
 /** A modern answer, with the status that its error wants (streamable-http § Protocol Version Header). */
-export function sendModern(http: HttpExchange, { text, errorCode }: Answer): void {
+export function sendModern(http: HttpExchange, { text, errorCode, retryAfter }: Answer): void {
   let status = 200;
+  if (retryAfter !== undefined) return sendTooOften(http, text, retryAfter);
   if (errorCode === ErrorCode.MethodNotFound) status = 404;
   else if (errorCode === ErrorCode.MissingRequiredClientCapability) status = 400;
   sendJson(http, status, text);
+}
+
+/** What was asked too often, with the time after which it may be asked again, in milliseconds. */
+export function sendTooOften(http: HttpExchange, text: string, retryAfter: number): void {
+  http.setHeader("retry-after", String(Math.ceil(retryAfter / 1000)));
+  sendJson(http, 429, text);
 }
 
 /** An error of the transport; without an id where no request was read. */
