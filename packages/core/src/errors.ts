@@ -144,6 +144,16 @@ export function limitError(name: LimitName, message: string, value: number): Pro
   return new ProtocolError(ErrorCode.InvalidRequest, message, { limit: name, value });
 }
 
+/** What a request needs, such as the store of sessions, cannot be reached now: over HTTP 503, with `Retry-After`. */
+export class UnavailableError extends ProtocolError {
+  /** @param what such as `The session store` */
+  constructor(what: string, why: string, options?: ErrorOptions) {
+    const message = `${what} cannot be reached now: ${why}; try again in a moment`;
+    super(ErrorCode.InternalError, message, undefined, options);
+    this.name = "UnavailableError";
+  }
+}
+
 /** Any thrown value as what may be sent: a ProtocolError as it is, all else without its text. */
 export function toErrorObject(thrown: unknown): ErrorObject {
   if (thrown instanceof ProtocolError) {

@@ -1,5 +1,7 @@
 /** What changes in a server while it runs, told to whoever listens: connections, streams, other instances. */
 
+import type { Instances } from "./sessions/instances.ts";
+
 /** A list has other entries than before, or a resource other contents. */
 export type Change =
   | { readonly kind: "tools" | "resources" | "prompts" }
@@ -15,18 +17,43 @@ export function notificationOf(change: Change): { method: string; params: { uri?
 /** Changes of one server. Those of one turn are told once each, after it. */
 export class Changes {
   readonly #listeners = new Set<(change: Change) => void>();
+  /** Who tells them to other instances of the server. */
+  readonly #shared = new Set<Instances>();
   readonly #told = new Map<string, Change>();
 
   /** @returns ends the subscription */
   subscribe(listener: (change: Change) => void): () => void {
     // A function of our own, so that the same listener may subscribe twice.
     const own = (change: Change) => listener(change);
+    void this.expectListener();
     this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    return () => {
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) void this.#want(false);
+    };
+  }
+
+  /** Somebody is about to listen: when this resolves other instances know, and what changes there is told here. */
+  expectListener(): Promise<void> | undefined {
+    return this.#shared.size === 0 || this.#listeners.size > 0 ? undefined : this.#want(true);
+  }
+
+  async #want(wanted: boolean): Promise<void> {
+    await Promise.all([...this.#shared].map((instances) => instances.wantChanges(wanted)));
+  }
+
+  /** From now on listeners on other instances are told too, and listeners here of what changes there. */
+  share(instances: Instances): void {
+    if (this.#shared.has(instances)) return;
+    this.#shared.add(instances);
+    instances.listen((message) => {
+      if (message.kind === "changes") this.#tellHere(message.changes);
+      return undefined;
+    });
+    if (this.#listeners.size > 0) void instances.wantChanges(true);
   }
 
   publish(change: Change): void {
-    if (this.#listeners.size === 0) return;
+    if (this.#listeners.size === 0 && this.#wanting().length === 0) return;
     if (this.#told.size === 0) queueMicrotask(() => this.#tell());
     this.#told.set(change.kind === "resource" ? `resource ${change.uri}` : change.kind, change);
   }
@@ -34,6 +61,16 @@ export class Changes {
   #tell(): void {
     const changes = [...this.#told.values()];
     this.#told.clear();
+    this.#tellHere(changes);
+    // Who cannot be told now is out of step for a moment: clients look again by themselves, told or not.
+    for (const instances of this.#wanting()) instances.tellAll({ kind: "changes", changes }).catch(() => {});
+  }
+
+  #wanting(): Instances[] {
+    return [...this.#shared].filter(({ changesWanted }) => changesWanted);
+  }
+
+  #tellHere(changes: Change[]): void {
     for (const change of changes) for (const listener of this.#listeners) listener(change);
   }
 }

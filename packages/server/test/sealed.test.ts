@@ -132,7 +132,7 @@ describe("maxSessionLength", () => {
     const id = await create(store);
     expect(id.length).toBeLessThanOrEqual(600);
     const long = { ...record, watched: [`test://${"x".repeat(600)}`] };
-    await expect((async () => store.update(id, long))()).rejects.toMatchObject(limited);
+    await expect((async () => store.update(id, () => long))()).rejects.toMatchObject(limited);
     expect(await store.get(id)).toEqual(record);
   });
 
@@ -162,7 +162,7 @@ describe("what changes", () => {
   test("is known to this instance alone, and outlives what is kept open", async () => {
     const [one, other] = [1, 2].map(() => sealedSessions({ secrets: [NEW] }));
     const id = await create(one);
-    await one?.update(id, { ...record, logLevel: "error" });
+    await one?.update(id, (kept) => ({ ...kept, logLevel: "error" }));
     expect(await one?.get(id)).toMatchObject({ logLevel: "error" });
     expect(await other?.get(id)).toMatchObject({ logLevel: "info" });
     expect(await one?.delete(id)).toBe(true);
@@ -171,7 +171,7 @@ describe("what changes", () => {
       false,
       false,
     ]);
-    await one?.update(id, record);
+    await one?.update(id, () => record);
     expect(await one?.get(id)).toBeUndefined();
     expect(await other?.get(id)).toEqual(record);
   });

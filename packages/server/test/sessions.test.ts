@@ -46,22 +46,22 @@ describe("a session", () => {
     const id = store.create(record) as string;
     at(99);
     expect(store.has(id)).toBe(true);
-    void store.update(id, { ...record, logLevel: "debug" });
+    void store.update(id, (kept) => ({ ...kept, logLevel: "debug" }));
     at(100);
     expect(store.has(id)).toBe(false);
-    void store.update(id, record);
+    void store.update(id, () => record);
     expect(store.get(id)).toBeUndefined();
   });
 
   test("keeps what has changed, and is gone when deleted", () => {
     const store = memorySessions();
     const id = store.create(record) as string;
-    void store.update(id, { ...record, watched: ["test://a"] });
+    void store.update(id, (kept) => ({ ...kept, watched: ["test://a"] }));
     expect((store.get(id) as SessionRecord).watched).toEqual(["test://a"]);
     expect(store.delete(id)).toBe(true);
     expect(store.delete(id)).toBe(false);
     expect(store.get(id)).toBeUndefined();
-    void store.update(id, record);
+    void store.update(id, () => record);
     expect(store.get(id)).toBeUndefined();
   });
 
@@ -79,7 +79,9 @@ describe("a session", () => {
     const info = { name: "x".repeat(1000), version: "1" };
     expect(() => store.create({ ...record, client: { info, capabilities: {} } })).toThrow(limited);
     const id = store.create(record) as string;
-    expect(() => store.update(id, { ...record, watched: [`test://${"x".repeat(1000)}`] })).toThrow(limited);
+    expect(() => store.update(id, () => ({ ...record, watched: [`test://${"x".repeat(1000)}`] }))).toThrow(
+      limited,
+    );
     expect(store.get(id)).toBe(record);
   });
 });

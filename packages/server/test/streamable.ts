@@ -91,7 +91,11 @@ export async function openSession(url: string, revision = "2025-11-25"): Promise
     body: JSON.stringify({ jsonrpc: "2.0", id: "init", method: "initialize", params }),
   });
   await response.text();
-  const id = response.headers.get("mcp-session-id") as string;
+  return sessionAt(url, response.headers.get("mcp-session-id") as string, revision);
+}
+
+/** A session that was opened before, at this URL. */
+export function sessionAt(url: string, id: string, revision = "2025-11-25"): SessionClient {
   const session = { "mcp-session-id": id, "mcp-protocol-version": revision };
   const client: SessionClient = {
     id,

@@ -219,14 +219,14 @@ describe("bounds", () => {
     };
     const streams = Array.from({ length: 100 }, () => live.openStream(options));
     for (const stream of streams) stream.end();
-    const found = streams.map(({ id }) => live.find(`${id}.0`) !== undefined);
+    const found = streams.map(({ id }) => live.placeIn(id, 0) !== undefined);
     expect(found).toEqual([...Array(36).fill(false), ...Array(64).fill(true)]);
     expect(idle).toBe(0);
     live.forget(Date.now() - 60_000);
     expect(idle).toBe(0);
     live.forget(Date.now());
     expect(idle).toBe(1);
-    expect(streams.some(({ id }) => live.find(`${id}.0`) !== undefined)).toBe(false);
+    expect(streams.some(({ id }) => live.placeIn(id, 0) !== undefined)).toBe(false);
   });
 
   test("idle streams get comments", async () => {

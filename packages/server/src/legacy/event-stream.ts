@@ -1,13 +1,18 @@
 /** A legacy stream of events that outlives its connection: a client that lost it comes back for the rest. */
 
 import { SSE_KEEP_ALIVE, sseEvent, sseEventWithId, ssePrimer, sseRetry } from "@patchbay/core";
+import type { StreamLog } from "../sessions/instances.ts";
 import { every } from "../timers.ts";
 import type { EventBudget, Keeper } from "./event-budget.ts";
 
 /** A connection that a stream is sent over. */
 export interface Sink {
-  /** Writes text; gives the bytes that the reader had not taken before it. */
-  write(text: string): number;
+  /**
+   * Writes text; gives the bytes that the reader had not taken before it.
+   *
+   * @param seq the number of the event that it is, if it is one
+   */
+  write(text: string, seq?: number): number;
   end(): void;
   destroy(): void;
   onOver(listener: () => void): void;
@@ -26,6 +31,8 @@ export interface EventStreamOptions {
   keepAlive: number;
   /** What all streams together may keep. */
   budget: EventBudget;
+  /** Keeps them for when this instance is gone, where others could go on. */
+  log?: ((stream: string) => StreamLog) | undefined;
 }
 
 interface Kept {
@@ -46,6 +53,7 @@ export class EventStream implements Keeper {
   #sink: Sink | undefined;
   #stopKeepAlive: () => void = () => {};
   #finishedAt: number | undefined;
+  #log: StreamLog | undefined;
 
   /**
    * @param id unique in its session, and part of the ids of its events
@@ -55,6 +63,7 @@ export class EventStream implements Keeper {
     this.id = id;
     this.#options = options;
     this.#onFinish = onFinish;
+    this.#log = options.resumable ? options.log?.(id) : undefined;
   }
 
   get resumable(): boolean {
@@ -86,7 +95,7 @@ export class EventStream implements Keeper {
   resume(sink: Sink, seq: number): void {
     this.#take(sink);
     for (const kept of this.#kept) {
-      if (kept.seq > seq) sink.write(sseEventWithId(this.#eventId(kept.seq), kept.text));
+      if (kept.seq > seq) sink.write(sseEventWithId(this.#eventId(kept.seq), kept.text), kept.seq);
     }
     if (this.#finishedAt !== undefined) sink.end();
   }
@@ -94,7 +103,7 @@ export class EventStream implements Keeper {
   send(text: string): void {
     if (this.#finishedAt !== undefined) return;
     const event = this.#next(text);
-    const waiting = this.#sink?.write(event) ?? 0;
+    const waiting = this.#sink?.write(event, this.#seq) ?? 0;
     if (waiting > this.#options.maxBufferedBytes) this.#sink?.destroy();
   }
 
@@ -102,7 +111,7 @@ export class EventStream implements Keeper {
   finish(text: string): void {
     if (this.#finishedAt !== undefined) return;
     const event = this.#next(text);
-    this.#sink?.write(event);
+    this.#sink?.write(event, this.#seq);
     this.end();
   }
 
@@ -110,6 +119,7 @@ export class EventStream implements Keeper {
   end(): void {
     if (this.#finishedAt !== undefined) return;
     this.#finishedAt = Date.now();
+    this.#log?.finish();
     this.#sink?.end();
     this.#onFinish(this);
   }
@@ -160,6 +170,7 @@ export class EventStream implements Keeper {
       this.#options.budget.free(gone.length);
       this.#lost = seq;
     }
+    this.#log?.append(this.#seq, text, this.#lost + 1);
   }
 
   letGo(): number {
@@ -173,6 +184,12 @@ export class EventStream implements Keeper {
   /** Nobody will come back for it: what it keeps is free for others. */
   forget(): void {
     this.#options.budget.forget(this);
+    this.#log?.forget();
+  }
+
+  /** This instance stops: what it has kept elsewhere stays as it is, for another to go on with. */
+  leave(): void {
+    this.#log = undefined;
   }
 
   #eventId(seq: number): string {

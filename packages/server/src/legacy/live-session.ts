@@ -2,7 +2,7 @@
 
 import { ErrorCode, limitError, ProtocolError, type RequestId } from "@patchbay/core";
 import type { Call } from "../exchange.ts";
-import { EventStream, type EventStreamOptions, parseEventId } from "./event-stream.ts";
+import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { ClientRequests } from "./push.ts";
 import type { SessionRecord } from "./session.ts";
 
@@ -14,17 +14,13 @@ export interface LiveLimits {
   maxInFlight: number;
   /** Milliseconds that a client is given to answer a request of ours. */
   answerTimeout: number | undefined;
+  /** The name of this instance, where there may be others. */
+  instance?: string | undefined;
 }
 
 interface Running {
   call: Call;
   abandon: () => void;
-}
-
-/** A place in a stream: after an event that the client has seen. */
-export interface Place {
-  stream: EventStream;
-  after: number;
 }
 
 export class LiveSession {
@@ -35,8 +31,7 @@ export class LiveSession {
   readonly asked: ClientRequests;
   readonly #limits: LiveLimits;
   readonly #onIdle: () => void;
-  // Unique, so that ids never come again in the session, whatever instance it is served by.
-  readonly #prefix = crypto.randomUUID().slice(0, 8);
+  readonly #prefix: string;
   readonly #running = new Map<RequestId, Running>();
   readonly #streams = new Map<string, EventStream>();
   /** The oldest first. */
@@ -48,6 +43,9 @@ export class LiveSession {
   /** @param onIdle is called whenever nothing goes on in it any more */
   constructor(record: SessionRecord, limits: LiveLimits, onIdle: () => void) {
     this.record = record;
+    // Unique, so that ids never come again in the session, whatever instance it is served by.
+    const unique = crypto.randomUUID().slice(0, 8);
+    this.#prefix = limits.instance === undefined ? unique : `${limits.instance}-${unique}`;
     this.asked = new ClientRequests(limits.answerTimeout, `${this.#prefix}-`);
     this.#limits = limits;
     this.#onIdle = onIdle;
@@ -98,11 +96,14 @@ export class LiveSession {
     };
   }
 
-  cancel(id: RequestId, reason?: string): void {
+  /** False when there is no such request in flight here. */
+  cancel(id: RequestId, reason?: string): boolean {
     const running = this.#running.get(id);
-    if (running === undefined || running.call.cancelled) return;
+    if (running === undefined) return false;
+    if (running.call.cancelled) return true;
     running.call.cancel(reason);
     running.abandon();
+    return true;
   }
 
   /** A new stream, to be found again by the ids of its events. */
@@ -128,12 +129,10 @@ export class LiveSession {
     return stream;
   }
 
-  /** The place after an event; nothing when there is no such stream, or it is not kept that far. */
-  find(lastEventId: string): Place | undefined {
-    const event = parseEventId(lastEventId);
-    if (event === undefined) return undefined;
-    const stream = this.#streams.get(event.stream);
-    return stream?.hasAfter(event.seq) ? { stream, after: event.seq } : undefined;
+  /** The stream of this id; nothing when there is none, or it is not kept as far back as after an event. */
+  placeIn(stream: string, after: number): EventStream | undefined {
+    const found = this.#streams.get(stream);
+    return found?.hasAfter(after) ? found : undefined;
   }
 
   /** Forgets the streams that were finished by then. */
@@ -151,13 +150,21 @@ export class LiveSession {
   /** Nobody will answer, and nothing more is told unasked; the requests in flight are answered still. */
   finish(): void {
     this.asked.close();
+    // Another instance may go on with it.
+    this.standalone?.leave();
     this.standalone?.end();
+  }
+
+  /** This instance stops, but another may go on. */
+  leave(reason: string): void {
+    for (const stream of this.#streams.values()) stream.leave();
+    this.end(reason);
   }
 
   /** The session is over, and all that goes on in it. */
   end(reason: string): void {
     for (const id of [...this.#running.keys()]) this.cancel(id, reason);
-    this.finish();
+    this.asked.close();
     for (const stream of [...this.#streams.values()]) {
       stream.end();
       stream.forget();

@@ -11,6 +11,8 @@ const KEPT_FOR = 60_000;
 export interface LiveSessionsOptions extends LiveLimits {
   /** Milliseconds between two looks at all of them. */
   sweepEvery: number;
+  /** Bytes that may wait for a reader, which is dropped beyond. */
+  maxBufferedBytes: number;
   /** Takes what the store fails with while nobody asks. */
   report: (error: unknown) => void;
 }
@@ -29,6 +31,10 @@ export class LiveSessions {
 
   get size(): number {
     return this.#live.size;
+  }
+
+  get maxBufferedBytes(): number {
+    return this.#options.maxBufferedBytes;
   }
 
   get(id: string): LiveSession | undefined {
@@ -68,8 +74,10 @@ export class LiveSessions {
     for (const live of [...this.#live.values()]) live.finish();
   }
 
-  dropAll(reason: string): void {
-    for (const id of [...this.#live.keys()]) this.drop(id, reason);
+  /** This instance stops: all that goes on here ends, the sessions may go on elsewhere. */
+  leaveAll(reason: string): void {
+    for (const live of [...this.#live.values()]) live.leave(reason);
+    this.#live.clear();
     this.#rest();
   }
 

@@ -18,7 +18,8 @@ import { withSubscription } from "./subscriptions.ts";
 /** A session, and how what changes in it is kept; that may have to wait for its store. */
 export interface LegacySession {
   readonly record: SessionRecord;
-  keep(change: Partial<SessionRecord>): void | Promise<void>;
+  /** @throws what `change` throws, which may be called again with what another request has made of it meanwhile */
+  keep(change: (record: SessionRecord) => SessionRecord): void | Promise<void>;
 }
 
 /** @param maxWatched resources that a session may subscribe to */
@@ -51,18 +52,18 @@ function carryOut(
           `"level" must be one of ${LOGGING_LEVELS.join(", ")}`,
         );
       }
-      return kept(session.keep({ logLevel: level }));
+      return kept(session.keep((record) => ({ ...record, logLevel: level })));
     }
     case "resources/subscribe":
     case "resources/unsubscribe": {
       if (server.capabilities.resources?.subscribe !== true) throw methodNotFound(method);
-      const watched = withSubscription(
-        session.record.watched,
-        params,
-        method === "resources/subscribe",
-        maxWatched,
+      const subscribe = method === "resources/subscribe";
+      return kept(
+        session.keep((record) => ({
+          ...record,
+          watched: withSubscription(record.watched, params, subscribe, maxWatched),
+        })),
       );
-      return kept(session.keep({ watched }));
     }
     case "tools/call":
       if (params.task !== undefined && hasTasks(server, session.record)) {

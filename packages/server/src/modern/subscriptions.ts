@@ -57,6 +57,7 @@ export class Subscriptions {
   async listen(server: McpServer, { id, params }: RequestMessage, call: Call): Promise<Result> {
     const filter = agreeOn(params.notifications, server, this.#maxWatched);
     if (filter.taskIds !== undefined) filter.taskIds = await knownTasks(server, filter.taskIds, call);
+    await server.changes.expectListener();
     if (this.#open.size >= this.#maxSubscriptions) {
       const limit = this.#maxSubscriptions;
       throw limitError(

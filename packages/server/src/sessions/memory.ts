@@ -93,11 +93,13 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       return kept.record;
     },
     has: (id) => find(id, Date.now()) !== undefined,
-    update(id, record) {
+    update(id, change) {
       const kept = find(id, Date.now());
-      if (kept === undefined) return;
-      checkLength(record);
-      kept.record = record;
+      if (kept === undefined) return undefined;
+      const changed = change(kept.record);
+      checkLength(changed);
+      kept.record = changed;
+      return changed;
     },
     delete: (id) => find(id, Date.now()) !== undefined && sessions.delete(id),
   };

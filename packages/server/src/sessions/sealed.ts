@@ -116,12 +116,14 @@ export function sealedSessions(options: SealedSessionsOptions): SessionStore {
     },
     get: (id) => then(find(id), (opened) => opened?.record),
     has: (id) => then(find(id), (opened) => opened !== undefined),
-    update: (id, record) =>
+    update: (id, change) =>
       then(find(id), (opened) => {
-        if (opened === undefined) return;
+        if (opened === undefined) return undefined;
+        const record = change(opened.record);
         checkLength(JSON.stringify(record));
         opened.record = record;
         remember(changed, opened.name, record);
+        return record;
       }),
     delete: (id) =>
       then(find(id), (opened) => {

@@ -1,11 +1,14 @@
 /** Where legacy sessions live: one contract, whatever keeps them. */
 
 import type { SessionRecord } from "../legacy/session.ts";
+import type { Instances } from "./instances.ts";
 
 /** May answer at once or later; an id is never guessable. */
 export interface SessionStore {
   /** Milliseconds without being asked for after which a session ends; none where they don't. */
   readonly idleMs?: number;
+  /** What the instances that serve the same sessions share, where there may be several. */
+  readonly shared?: Instances;
   /**
    * Keeps a new session; gives its id, or nothing where sessions have none.
    *
@@ -17,11 +20,20 @@ export interface SessionStore {
   /** Whether a session lives; that does not keep it alive. */
   has(id: string): boolean | Promise<boolean>;
   /**
-   * Keeps what has changed; does nothing when the session has ended.
+   * Changes a session, as if nobody else did at the same time; does nothing when it has ended.
    *
-   * @throws ProtocolError that names a limit
+   * @param change may be called again, with what another request has made of the session meanwhile
+   * @returns the session as it is then, if it lives
+   * @throws ProtocolError that names a limit; what `change` throws
    */
-  update(id: string, record: SessionRecord): void | Promise<void>;
+  update(
+    id: string,
+    change: (record: SessionRecord) => SessionRecord,
+  ): SessionRecord | undefined | Promise<SessionRecord | undefined>;
   /** Ends a session; false when there was none. */
   delete(id: string): boolean | Promise<boolean>;
+  /** Whether it can be reached now: an instance whose sessions cannot should be sent no requests. */
+  ready?(): boolean | Promise<boolean>;
+  /** Lets go of what it holds open; sessions live on where others can reach them. */
+  close?(): Promise<void>;
 }

@@ -187,7 +187,8 @@ class Connection implements Serving {
     // Who has not introduced itself yet may ping.
     const record = session ?? strangerSession(LATEST_LEGACY);
     const call = this.#legacyCall(record);
-    const keep = (change: Partial<SessionRecord>) => void Object.assign(record, change);
+    const keep = (change: (record: SessionRecord) => SessionRecord) =>
+      void Object.assign(record, change(record));
     this.#run(request, call, respond, () =>
       legacyReply(this.#server, request, call, { record, keep }, this.#maxWatched),
     );

@@ -8,6 +8,14 @@ import { createGuard } from "./http/guard.ts";
 import { NodeExchange } from "./http/node.ts";
 import { createSseEndpoint } from "./http/sse.ts";
 
+export type { SessionRecord } from "../legacy/session.ts";
+export type {
+  EventLog,
+  InstanceMessage,
+  Instances,
+  LoggedStream,
+  StreamLog,
+} from "../sessions/instances.ts";
 export { type MemorySessionsOptions, memorySessions } from "../sessions/memory.ts";
 export { type SealedSessionsOptions, sealedSessions } from "../sessions/sealed.ts";
 export type { SessionStore } from "../sessions/store.ts";

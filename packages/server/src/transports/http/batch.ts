@@ -17,7 +17,7 @@ export interface BatchWork {
   /** @returns the answer's text, or nothing when the request was cancelled */
   answer(message: RequestMessage): Promise<string | undefined>;
   /** @returns false for a response that nobody waits for */
-  take(message: Exclude<Message, RequestMessage> | InvalidMessage): boolean;
+  take(message: Exclude<Message, RequestMessage> | InvalidMessage): boolean | Promise<boolean>;
 }
 
 /** The error that refuses a batch, if one does. */
@@ -40,10 +40,10 @@ export async function serveBatch(
 ): Promise<void> {
   let taken = 0;
   const answers = await Promise.all(
-    messages.map((message) => {
+    messages.map(async (message) => {
       if (message.kind === "invalid" && !message.isResponse) return writeError(message.id, message.error);
       if (message.kind === "request") return work.answer(message);
-      if (work.take(message)) taken++;
+      if (await work.take(message)) taken++;
       return undefined;
     }),
   );

@@ -14,14 +14,21 @@ import {
 import { type Answer, answer, errorAnswer } from "../../answer.ts";
 import { Call, type Dialogue } from "../../exchange.ts";
 import { EventBudget } from "../../legacy/event-budget.ts";
-import type { EventStream, EventStreamOptions } from "../../legacy/event-stream.ts";
+import {
+  type EventStream,
+  type EventStreamOptions,
+  parseEventId,
+  type Sink,
+} from "../../legacy/event-stream.ts";
 import type { LiveLimits } from "../../legacy/live-session.ts";
 import { LiveSessions } from "../../legacy/live-sessions.ts";
 import { legacyReply } from "../../legacy/methods.ts";
+import { Peers } from "../../legacy/peers.ts";
 import { pushDialogue } from "../../legacy/push.ts";
 import { callerOf, initialize } from "../../legacy/session.ts";
 import { tellChanges } from "../../legacy/subscriptions.ts";
 import type { McpServer } from "../../server.ts";
+import type { Resumed } from "../../sessions/instances.ts";
 import type { SessionStore } from "../../sessions/store.ts";
 import { batchError, serveBatch } from "./batch.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -58,6 +65,7 @@ export class LegacyEndpoint {
   readonly #store: SessionStore | undefined;
   readonly #options: LegacyOptions;
   readonly #live: LiveSessions | undefined;
+  readonly #peers: Peers | undefined;
   readonly #budget: EventBudget;
   readonly #find: FindSession;
 
@@ -71,13 +79,23 @@ export class LegacyEndpoint {
       this.#find = passingSessions(options);
       return;
     }
+    const { shared } = store;
     this.#live = new LiveSessions(store, {
       ...options,
+      instance: shared?.id,
       // A session that is in use has to be asked for before its store takes it for idle.
       sweepEvery: Math.min(options.keepAlive, (store.idleMs ?? Number.POSITIVE_INFINITY) / 3),
       report: (thrown) => server.report(thrown, "sessions"),
     });
-    this.#find = storedSessions(store, this.#live);
+    if (shared !== undefined) {
+      server.changes.share(shared);
+      this.#peers = new Peers(shared, this.#live, {
+        ended: (session, key) => void this.#end(session, key),
+        takeOver: (session, sink) => this.#takeOver(session, sink),
+        report: (thrown) => server.report(thrown, "sessions"),
+      });
+    }
+    this.#find = storedSessions(store, this.#live, this.#peers);
   }
 
   /** How many sessions something goes on in. */
@@ -109,7 +127,7 @@ export class LegacyEndpoint {
   async request(message: RequestMessage, http: HttpExchange): Promise<void> {
     const session = await this.#find(http, message.id);
     if (session === undefined) return;
-    const outlet = this.#outlet(session, http);
+    const outlet = this.#outlet(session, http, [message.id]);
     this.#answer(message, session, outlet, http, (text, retryAfter) => {
       if (text === undefined) outlet.close();
       else outlet.finish(text, retryAfter);
@@ -122,7 +140,12 @@ export class LegacyEndpoint {
     if (session === undefined) return;
     const refused = batchError(messages.length, session.record.revision, this.#options.maxBatch);
     if (refused !== undefined) return sendJson(http, 400, refused);
-    const outlet = this.#outlet(session, http);
+    const requests = messages.filter((each): each is RequestMessage => each.kind === "request");
+    const outlet = this.#outlet(
+      session,
+      http,
+      requests.map(({ id }) => id),
+    );
     const work = {
       answer: (message: RequestMessage) => this.#answerInBatch(message, session, outlet, http),
       take: (message: Told) => this.#take(message, session),
@@ -134,7 +157,7 @@ export class LegacyEndpoint {
   async tell(message: Told, http: HttpExchange): Promise<void> {
     const session = await this.#find(http);
     if (session === undefined) return;
-    if (this.#take(message, session)) return http.respond(202);
+    if (await this.#take(message, session)) return http.respond(202);
     refuse(http, 400, "No request is waiting for this response");
   }
 
@@ -148,15 +171,32 @@ export class LegacyEndpoint {
     if (session === undefined) return;
     const lastEventId = http.header("last-event-id");
     if (lastEventId !== undefined && lastEventId !== "") return this.#resume(session, lastEventId, http);
+    await Promise.all([
+      this.#peers?.openedStandalone(session.id as string),
+      this.#server.changes.expectListener(),
+    ]);
+    http.openStream();
+    this.#connectStandalone(session, http);
+  }
+
+  /** Sends what the session is told unasked over a connection, from now on. */
+  #connectStandalone(session: Pick<HttpSession, "id" | "record" | "live">, sink: Sink): void {
     const live = session.live();
     const stream =
       live.standalone ??
-      live.openStandalone(this.#streamOptions(session), (send) =>
+      live.openStandalone(this.#streamOptions(session, []), (send) =>
         tellChanges(this.#server, () => live.record, send),
       );
-    live.attach(http);
-    http.openStream();
-    stream.connect(http);
+    live.attach(sink);
+    stream.connect(sink);
+  }
+
+  /** Goes on with what an instance that is gone has told a session unasked. */
+  async #takeOver(id: string, sink: Sink): Promise<void> {
+    const record = await this.#store?.get(id);
+    if (record === undefined) return sink.end();
+    const live = () => (this.#live as LiveSessions).of(id, record);
+    this.#connectStandalone({ id, record, live }, sink);
   }
 
   /** Ends a session. */
@@ -164,38 +204,55 @@ export class LegacyEndpoint {
     if (this.#store === undefined) return refuseMethod(http, NO_SESSIONS, "POST, OPTIONS");
     const session = await this.#find(http);
     if (session?.id === undefined) return;
-    await this.#store.delete(session.id);
-    this.#live?.drop(session.id, "the session was deleted");
-    const { key } = session.record;
-    if (key !== undefined) await this.#server.tasks.end(key);
+    const { id, record } = session;
+    await this.#store.delete(id);
+    await Promise.all([this.#end(id, record.key), this.#peers?.ended(id, record.key)]);
     http.respond(204);
+  }
+
+  /** A session was deleted: what goes on in it here ends. */
+  async #end(id: string, key: string | undefined): Promise<void> {
+    this.#live?.drop(id, "the session was deleted");
+    if (key !== undefined) await this.#server.tasks.end(key);
   }
 
   /** Ends the streams of what is told unasked; requests in flight are answered still. */
   end(): void {
     this.#live?.finish();
+    this.#peers?.finish();
   }
 
   /** Ends what is left. */
   stop(): void {
-    this.#live?.dropAll("the server closed");
+    this.#live?.leaveAll("the server closed");
+    this.#peers?.stop();
   }
 
-  #resume(session: HttpSession, lastEventId: string, http: HttpExchange): void {
-    const place = session.going?.find(lastEventId);
-    if (place === undefined) {
-      return refuse(
-        http,
-        400,
-        "Last-Event-ID is not known, or more has come after it than is kept: the stream is lost",
-      );
-    }
-    const { stream, after } = place;
+  async #resume(session: HttpSession, lastEventId: string, http: HttpExchange): Promise<void> {
+    const place = parseEventId(lastEventId);
+    const resumed = place === undefined ? "unknown" : await this.#goOn(session, place, http);
     // This is how a client is told not to come back (HTML, server-sent events § Processing model).
-    if (stream.isOverAfter(after)) return http.respond(204);
+    if (resumed === "over") http.respond(204);
+    if (resumed !== "unknown") return;
+    const what = "Last-Event-ID is not known, or more has come after it than is kept: the stream is lost";
+    refuse(http, 400, what);
+  }
+
+  async #goOn(
+    session: HttpSession,
+    { stream: id, seq }: { stream: string; seq: number },
+    http: HttpExchange,
+  ): Promise<Resumed> {
+    const stream = session.going?.placeIn(id, seq);
+    if (stream === undefined) {
+      const open = () => http.openStream();
+      return (await this.#peers?.resume(session.id as string, id, seq, http, open)) ?? "unknown";
+    }
+    if (stream.isOverAfter(seq)) return "over";
     session.live().attach(http);
     http.openStream();
-    stream.resume(http, after);
+    stream.resume(http, seq);
+    return "goes on";
   }
 
   /**
@@ -255,23 +312,40 @@ export class LegacyEndpoint {
     });
   }
 
-  #take(message: Told, { going }: HttpSession): boolean {
-    if (message.kind !== "notification") return going?.asked.settle(message) ?? false;
-    if (message.method === "notifications/cancelled") {
-      const { requestId, reason } = message.params;
-      going?.cancel(requestId as RequestId, typeof reason === "string" ? reason : undefined);
+  /** False for a response that nobody waits for. */
+  #take(message: Told, { id, going }: HttpSession): boolean | Promise<boolean> {
+    if (message.kind !== "notification") {
+      if (going?.asked.settle(message)) return true;
+      if (this.#peers === undefined || id === undefined || message.kind === "invalid") return false;
+      return this.#peers.answer(id, message);
     }
-    return true;
+    if (message.method !== "notifications/cancelled") return true;
+    const requestId = message.params.requestId as RequestId;
+    const reason = typeof message.params.reason === "string" ? message.params.reason : undefined;
+    if (going?.cancel(requestId, reason) || this.#peers === undefined || id === undefined) return true;
+    return this.#peers.cancel(id, requestId, reason).then(() => true);
   }
 
-  #outlet(session: HttpSession, http: HttpExchange): Outlet {
-    return new Outlet(http, (): EventStream => session.live().openStream(this.#streamOptions(session)));
+  #outlet(session: HttpSession, http: HttpExchange, requests: readonly RequestId[]): Outlet {
+    return new Outlet(
+      http,
+      (): EventStream => session.live().openStream(this.#streamOptions(session, requests)),
+    );
   }
 
-  #streamOptions({ id, record }: HttpSession): EventStreamOptions {
+  /** @param requests what the stream answers */
+  #streamOptions(
+    { id, record }: Pick<HttpSession, "id" | "record">,
+    requests: readonly RequestId[],
+  ): EventStreamOptions {
     const { maxEvents, maxBufferedBytes, keepAlive } = this.#options;
     const resumable = id !== undefined && maxEvents > 0;
     const primes = record.revision >= "2025-11-25";
-    return { resumable, primes, maxEvents, maxBufferedBytes, keepAlive, budget: this.#budget };
+    const events = this.#store?.shared?.events;
+    const log =
+      events === undefined || id === undefined
+        ? undefined
+        : (stream: string) => events.open(id, stream, requests);
+    return { resumable, primes, maxEvents, maxBufferedBytes, keepAlive, budget: this.#budget, log };
   }
 }

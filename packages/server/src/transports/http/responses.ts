@@ -8,6 +8,7 @@ import {
   limitError,
   ProtocolError,
   type RequestId,
+  UnavailableError,
   wireOf,
   writeError,
 } from "@patchbay/core";
@@ -64,7 +65,7 @@ export function refuseForNow(http: HttpExchange, error: ErrorObject, id?: Reques
   sendJson(http, 503, writeError(id, error));
 }
 
-/** What could not even be begun: no room is 503, a wrong request 400, all else a fault of ours. */
+/** What could not even be begun: no room or no store is 503, a wrong request 400, all else a fault of ours. */
 export function fail(server: McpServer, http: HttpExchange, thrown: unknown, id?: RequestId): void {
   const error = LEGACY_WIRE.error(thrown);
   if (!(thrown instanceof ProtocolError)) {
@@ -72,6 +73,7 @@ export function fail(server: McpServer, http: HttpExchange, thrown: unknown, id?
     return sendJson(http, 500, writeError(id, error));
   }
   const { data } = error;
-  if (isObject(data) && CAPACITIES.includes(data.limit)) return refuseForNow(http, error, id);
+  const passes = isObject(data) && CAPACITIES.includes(data.limit);
+  if (passes || thrown instanceof UnavailableError) return refuseForNow(http, error, id);
   sendJson(http, 400, writeError(id, error));
 }

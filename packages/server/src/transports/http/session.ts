@@ -4,6 +4,7 @@ import { isRevision, LATEST_LEGACY, LEGACY_REVISIONS, type RequestId, type Revis
 import { type LiveLimits, LiveSession } from "../../legacy/live-session.ts";
 import type { LiveSessions } from "../../legacy/live-sessions.ts";
 import type { LegacySession } from "../../legacy/methods.ts";
+import type { Peers } from "../../legacy/peers.ts";
 import { type SessionRecord, strangerSession } from "../../legacy/session.ts";
 import type { SessionStore } from "../../sessions/store.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -24,7 +25,7 @@ export interface HttpSession extends LegacySession {
 export type FindSession = (http: HttpExchange, requestId?: RequestId) => Promise<HttpSession | undefined>;
 
 /** Finds the sessions that a store keeps, by the `Mcp-Session-Id` header. */
-export function storedSessions(store: SessionStore, all: LiveSessions): FindSession {
+export function storedSessions(store: SessionStore, all: LiveSessions, peers?: Peers): FindSession {
   return async (http, requestId) => {
     if (!speaksLegacy(http, requestId)) return undefined;
     const id = http.header("mcp-session-id");
@@ -37,7 +38,7 @@ export function storedSessions(store: SessionStore, all: LiveSessions): FindSess
     const record = looked instanceof Promise ? await looked : looked;
     if (record !== undefined) {
       all.refresh(id, record);
-      return new StoredSession(id, record, store, all);
+      return new StoredSession(id, record, store, all, peers);
     }
     all.drop(id, "the session ended");
     refuse(http, 404, "Session not found: it has ended; initialize again", requestId);
@@ -56,12 +57,20 @@ class StoredSession implements HttpSession {
   record: SessionRecord;
   readonly #store: SessionStore;
   readonly #all: LiveSessions;
+  readonly #peers: Peers | undefined;
 
-  constructor(id: string, record: SessionRecord, store: SessionStore, all: LiveSessions) {
+  constructor(
+    id: string,
+    record: SessionRecord,
+    store: SessionStore,
+    all: LiveSessions,
+    peers: Peers | undefined,
+  ) {
     this.id = id;
     this.record = record;
     this.#store = store;
     this.#all = all;
+    this.#peers = peers;
   }
 
   get going(): LiveSession | undefined {
@@ -72,12 +81,16 @@ class StoredSession implements HttpSession {
     return this.#all.of(this.id, this.record);
   }
 
-  keep(change: Partial<SessionRecord>): void | Promise<void> {
-    const changed = { ...this.record, ...change };
-    const kept = this.#store.update(this.id, changed);
+  keep(change: (record: SessionRecord) => SessionRecord): void | Promise<void> {
+    const kept = this.#store.update(this.id, change);
+    return kept instanceof Promise ? kept.then((changed) => this.#see(changed)) : this.#see(kept);
+  }
+
+  #see(changed: SessionRecord | undefined): void | Promise<void> {
+    if (changed === undefined) return;
     this.record = changed;
     this.#all.refresh(this.id, changed);
-    return kept;
+    return this.#peers?.changed(this.id, changed);
   }
 }
 
@@ -97,8 +110,8 @@ class PassingSession implements HttpSession {
     return this.going;
   }
 
-  keep(change: Partial<SessionRecord>): void {
-    this.record = { ...this.record, ...change };
+  keep(change: (record: SessionRecord) => SessionRecord): void {
+    this.record = change(this.record);
   }
 }
 

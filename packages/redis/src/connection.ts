@@ -1,0 +1,322 @@
+/** One connection to Redis, or to a Cluster: commands that never hang, and channels that are listened to. */
+
+import { UnavailableError } from "@patchbay/core";
+import {
+  createClient,
+  createCluster,
+  type RedisClientOptions,
+  type RedisClusterOptions,
+} from "@redis/client";
+
+export interface RedisOptions {
+  /**
+   * `redis://user:password@host:port/database`, or `rediss://` over TLS; a list names nodes of a Cluster.
+   * Default `redis://127.0.0.1:6379`.
+   */
+  url?: string | readonly string[];
+  /** Begins every key and channel: servers that share a Redis have different ones. Default `patchbay:`. */
+  prefix?: string;
+  /** Milliseconds that a command may take before what needs it is refused. Default 1000. */
+  commandTimeout?: number;
+  /** Milliseconds without a sign of life after which an instance is taken for dead. Default 2500. */
+  deadAfter?: number;
+  /** What else node-redis is to know, such as TLS or credentials. */
+  client?: Pick<RedisClientOptions, "username" | "password" | "socket" | "database">;
+  /** Takes what the operator should know: that Redis is away, or back. Default: a line on stderr. */
+  onNotice?: (notice: string) => void;
+}
+
+/** What Redis answers, as far as is asked of it here. */
+export type Reply = string | number | null | undefined | Reply[];
+
+interface Client {
+  run(key: string, args: string[]): Promise<unknown>;
+  subscribe(channel: string, listener: (text: string) => void): Promise<void>;
+  destroy(): void;
+}
+
+interface Pending {
+  reject: (cause: Error) => void;
+  /** The tick in which it was sent. */
+  tick: number;
+}
+
+/** Looks at commands in one time limit. */
+const TICKS = 4;
+/** Errors of a Redis that cannot serve now, but may soon. */
+const PASSING = /^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|NOREPLICAS|MISCONF)\b/;
+
+export class RedisConnection {
+  readonly prefix: string;
+  readonly commandTimeout: number;
+  readonly #options: RedisOptions;
+  readonly #notice: (notice: string) => void;
+  readonly #channels = new Map<string, (text: string) => void>();
+  readonly #onOpen = new Set<() => void>();
+  readonly #onLost = new Set<() => void>();
+  readonly #pending = new Set<Pending>();
+  #client: Client;
+  /** Counts the clients: what an old one says is passed over. */
+  #generation = 0;
+  #state: "connecting" | "open" | "away" | "closed" = "connecting";
+  /** Since a command was not answered in time, until one is. */
+  #stalled = false;
+  /** Ticks since the last answer, while one is waited for. */
+  #silent = 0;
+  #tick = 0;
+  readonly #ticking: ReturnType<typeof setInterval>;
+
+  constructor(options: RedisOptions) {
+    this.#options = options;
+    this.prefix = options.prefix ?? "patchbay:";
+    this.commandTimeout = options.commandTimeout ?? 1000;
+    this.#notice = options.onNotice ?? ((notice) => console.error(`[redis] ${notice}`));
+    this.#client = this.#open();
+    this.#ticking = setInterval(() => this.#look(), Math.ceil(this.commandTimeout / TICKS));
+    this.#ticking.unref();
+  }
+
+  get ready(): boolean {
+    return this.#state === "open" && !this.#stalled;
+  }
+
+  /**
+   * Sends a command.
+   *
+   * @param key decides which node of a Cluster it goes to
+   * @throws UnavailableError when it is not answered in time
+   */
+  run(key: string, ...args: string[]): Promise<Reply> {
+    if (this.#state === "open" && !this.#stalled) return this.#send(key, args);
+    // Who starts with us is not turned away for that.
+    if (this.#state === "connecting" && this.#tick < TICKS)
+      return this.#opened().then(() => this.#send(key, args));
+    return Promise.reject(away(this.#stalled ? "it does not answer" : "there is no connection"));
+  }
+
+  /** As `run`, and also while it is not known whether it answers: this finds out. */
+  probe(key: string, ...args: string[]): Promise<Reply> {
+    return this.#state === "open" ? this.#send(key, args) : Promise.reject(away("there is no connection"));
+  }
+
+  /** Listens to a channel, from now on and after each loss of the connection. */
+  async subscribe(channel: string, listener: (text: string) => void): Promise<void> {
+    this.#channels.set(channel, listener);
+    if (this.#state === "open") await this.#client.subscribe(channel, listener);
+  }
+
+  /** Calls back whenever there is a connection, and its channels are listened to. */
+  onOpen(listener: () => void): void {
+    this.#onOpen.add(listener);
+    if (this.#state === "open") listener();
+  }
+
+  /** Calls back whenever the connection was lost: something said on a channel may have been missed. */
+  onLost(listener: () => void): void {
+    this.#onLost.add(listener);
+  }
+
+  close(): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    this.#generation++;
+    clearInterval(this.#ticking);
+    this.#fail("it was closed here");
+    this.#client.destroy();
+  }
+
+  #send(key: string, args: string[]): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const pending: Pending = { reject, tick: this.#tick };
+      this.#pending.add(pending);
+      const generation = this.#generation;
+      this.#client.run(key, args).then(
+        (reply) => {
+          this.#pending.delete(pending);
+          if (generation === this.#generation) this.#heard();
+          resolve(reply as Reply);
+        },
+        (cause: Error) => {
+          this.#pending.delete(pending);
+          if (PASSING.test(cause.message)) {
+            if (generation === this.#generation) this.#heard();
+            // The one that took over is found by connecting again.
+            if (cause.message.startsWith("READONLY")) this.#reopen(generation, "it has become a replica");
+            return reject(away(cause.message.split(" ", 1)[0] as string, cause));
+          }
+          // What Redis says of the command itself has a code in capitals; all else is about the connection.
+          reject(/^[A-Z]{2,} /.test(cause.message) ? cause : away("the connection was lost", cause));
+        },
+      );
+    });
+  }
+
+  #heard(): void {
+    this.#silent = 0;
+    if (!this.#stalled) return;
+    this.#stalled = false;
+    this.#notice("Redis answers again");
+  }
+
+  /** Gives up what is waited for too long; one look at all costs less than a timer for each. */
+  #look(): void {
+    this.#tick++;
+    if (this.#state !== "open") return;
+    for (const pending of this.#pending) {
+      if (this.#tick - pending.tick <= TICKS) break;
+      this.#pending.delete(pending);
+      if (!this.#stalled)
+        this.#notice(`Redis did not answer within commandTimeout (${this.commandTimeout} ms)`);
+      this.#stalled = true;
+      pending.reject(away("it does not answer"));
+    }
+    if (this.#stalled && ++this.#silent > 4 * TICKS)
+      this.#reopen(this.#generation, "it has not answered for long");
+  }
+
+  #opened(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#onOpen.delete(listener);
+        reject(away("there is no connection"));
+      }, this.commandTimeout);
+      const listener = () => {
+        clearTimeout(timer);
+        this.#onOpen.delete(listener);
+        resolve();
+      };
+      this.onOpen(listener);
+    });
+  }
+
+  #open(): Client {
+    const generation = ++this.#generation;
+    const current = () => generation === this.#generation;
+    return createRedis(this.#options, {
+      ready: (client) => {
+        if (current()) void this.#begin(client, generation);
+      },
+      lost: (cause) => {
+        if (current()) this.#lose(cause);
+      },
+    });
+  }
+
+  async #begin(client: Client, generation: number): Promise<void> {
+    try {
+      for (const [channel, listener] of this.#channels) await client.subscribe(channel, listener);
+    } catch {
+      // The connection was lost again: it is opened again.
+      return;
+    }
+    if (generation !== this.#generation || this.#state === "open") return;
+    if (this.#state === "away") this.#notice("Redis is back");
+    this.#state = "open";
+    this.#stalled = false;
+    this.#silent = 0;
+    for (const listener of [...this.#onOpen]) listener();
+  }
+
+  #lose(cause: string): void {
+    if (this.#state === "closed" || this.#state === "away") return;
+    this.#notice(`Redis cannot be reached: ${cause}`);
+    const wasOpen = this.#state === "open";
+    this.#state = "away";
+    this.#fail("the connection was lost");
+    if (wasOpen) for (const listener of this.#onLost) listener();
+  }
+
+  #fail(why: string): void {
+    for (const { reject } of this.#pending) reject(away(why));
+    this.#pending.clear();
+  }
+
+  #reopen(generation: number, why: string): void {
+    if (generation !== this.#generation || this.#state !== "open") return;
+    this.#lose(why);
+    this.#client.destroy();
+    this.#client = this.#open();
+  }
+}
+
+function away(why: string, cause?: Error): UnavailableError {
+  return new UnavailableError("Redis", why, cause && { cause });
+}
+
+interface Watcher {
+  ready(client: Client): void;
+  lost(cause: string): void;
+}
+
+function createRedis({ url, client: more }: RedisOptions, watcher: Watcher): Client {
+  const socket = {
+    ...more?.socket,
+    // All instances lose a Redis at once: they do not all come back at once.
+    reconnectStrategy: (retries: number) =>
+      Math.min(1000, 50 * 2 ** Math.min(retries, 5)) * (0.5 + Math.random() / 2),
+  } as RedisClientOptions["socket"];
+  const shared = {
+    ...more,
+    socket,
+    disableOfflineQueue: true,
+    commandOptions: { timeout: 0 },
+  } as RedisClientOptions;
+  return typeof url === "object" ? clusterOf(url, shared, watcher) : single(url, shared, watcher);
+}
+
+function single(url: string | undefined, options: RedisClientOptions, watcher: Watcher): Client {
+  const redis = createClient({ ...options, ...(url !== undefined && { url }) });
+  const client: Client = {
+    run: (_key, args) => redis.sendCommand(args),
+    subscribe: (channel, listener) => redis.subscribe(channel, listener),
+    destroy: () => redis.destroy(),
+  };
+  redis.on("error", (cause: Error) => watcher.lost(reason(cause)));
+  redis.on("ready", () => watcher.ready(client));
+  redis.unref();
+  redis.connect().catch(() => {});
+  return client;
+}
+
+function clusterOf(urls: readonly string[], defaults: RedisClientOptions, watcher: Watcher): Client {
+  const { username, password } = new URL(urls[0] as string);
+  const cluster = createCluster({
+    rootNodes: urls.map((url) => ({ url })),
+    defaults: {
+      ...(username !== "" && { username: decodeURIComponent(username) }),
+      ...(password !== "" && { password: decodeURIComponent(password) }),
+      ...defaults,
+    } as RedisClusterOptions["defaults"],
+  });
+  const client: Client = {
+    run: (key, args) => cluster.sendCommand(key, false, args),
+    subscribe: (channel, listener) => cluster.subscribe(channel, listener),
+    destroy: () => cluster.destroy(),
+  };
+  // A node that fails is the Cluster's business: what needs it fails by itself, and the others go on.
+  cluster.on("error", () => {});
+  let ended = false;
+  const connect = (): void => {
+    cluster.connect().then(
+      () => ended || watcher.ready(client),
+      (cause: Error) => {
+        if (ended) return;
+        watcher.lost(reason(cause));
+        setTimeout(connect, 500).unref();
+      },
+    );
+  };
+  connect();
+  return {
+    ...client,
+    destroy: () => {
+      ended = true;
+      cluster.destroy();
+    },
+  };
+}
+
+function reason(cause: Error): string {
+  const inner = cause instanceof AggregateError ? (cause.errors[0] as Error) : cause;
+  return inner.message || inner.name;
+}

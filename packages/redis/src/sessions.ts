@@ -1,0 +1,181 @@
+/** Legacy sessions in Redis: any instance serves any request of any session. */
+
+import { limitError, UnavailableError } from "@patchbay/core";
+import type { SessionRecord, SessionStore } from "@patchbay/server/http";
+import { RedisConnection, type RedisOptions } from "./connection.ts";
+import { RedisEventLog } from "./event-log.ts";
+import { RedisInstances } from "./instances.ts";
+
+export interface RedisSessionsOptions extends RedisOptions {
+  /** Milliseconds without a request or an open stream after which a session ends. Default 30 minutes. */
+  idleMs?: number;
+  /** Sessions of all instances that may live at once; one more takes the place of the idlest. Default 100,000. */
+  maxSessions?: number;
+  /** Milliseconds for which a session is safe from that; while all are, one more is refused. Default 30 s. */
+  safeMs?: number;
+  /** Characters of what one session keeps, as JSON: its client's description and subscriptions. Default 64 Ki. */
+  maxSessionLength?: number;
+  /** Milliseconds after its last event for which a stream is kept for a client that comes back. Default 10 minutes. */
+  eventsKeptMs?: number;
+}
+
+/** Sessions that other instances share. */
+export type RedisSessions = SessionStore & {
+  readonly shared: RedisInstances;
+  ready(): boolean;
+  close(): Promise<void>;
+};
+
+/**
+ * Counts a session, by when it was last asked for: those that idled away are forgotten, and the idlest makes room.
+ * Gives 1, or 0 when there is no room, or the id of the one that made it.
+ */
+const ADMIT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local idle, max, safe = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - idle)
+local gone = 1
+if redis.call('ZCARD', KEYS[1]) >= max then
+  local idlest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+  if #idlest == 0 or now - tonumber(idlest[2]) < safe then return 0 end
+  gone = idlest[1]
+  redis.call('ZREM', KEYS[1], gone)
+end
+redis.call('ZADD', KEYS[1], now, ARGV[1])
+redis.call('PEXPIRE', KEYS[1], idle * 2)
+return gone`;
+
+/** Notes that a session was asked for, unless it has ended meanwhile. */
+const TOUCH = `
+local time = redis.call('TIME')
+redis.call('ZADD', KEYS[1], 'XX', time[1] * 1000 + math.floor(time[2] / 1000), ARGV[1])
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+
+/** Replaces a record by another, if it is still what it was, for as long as it had left to live. */
+const REPLACE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+return 1`;
+
+/** Changes of one session that may get in the way of another before it is given up. */
+const MAX_TRIES = 100;
+/** Sessions whose last touch is remembered; the oldest is forgotten, and touched once more than it needed. */
+const MAX_REMEMBERED = 100_000;
+
+/**
+ * Sessions in Redis, or in a Redis Cluster: instances that are given the same Redis and prefix serve each other's.
+ *
+ * @example
+ * ```ts
+ * await serveHttp(server, { sessions: redisSessions("redis://127.0.0.1:6379") });
+ * ```
+ */
+export function redisSessions(options: string | RedisSessionsOptions = {}): RedisSessions {
+  const given = typeof options === "string" ? { url: options } : options;
+  const {
+    idleMs = 30 * 60_000,
+    maxSessions = 100_000,
+    safeMs = 30_000,
+    maxSessionLength = 64 * 1024,
+  } = given;
+  const redis = new RedisConnection(given);
+  const events = new RedisEventLog(redis, given.eventsKeptMs ?? 10 * 60_000);
+  const shared = new RedisInstances(redis, given.deadAfter ?? 2500, events);
+  const all = `${redis.prefix}sessions`;
+  // A request is not to cost a write: a session is touched once in a tenth of its time, and lives that much longer.
+  const touchEvery = idleMs / 10;
+  const lifetime = `${Math.ceil(idleMs + touchEvery)}`;
+  /** When a session was last touched by this instance, the longest ago first. */
+  const touched = new Map<string, number>();
+
+  const keyOf = (id: string) => `${redis.prefix}{${id}}:session`;
+
+  function checkLength(text: string): string {
+    if (text.length <= maxSessionLength) return text;
+    const what = `a session keeps more than maxSessionLength allows (${maxSessionLength} characters)`;
+    throw limitError("maxSessionLength", what, maxSessionLength);
+  }
+
+  function remember(id: string, now: number): void {
+    touched.delete(id);
+    touched.set(id, now);
+    for (const [oldest, at] of touched) {
+      if (touched.size <= MAX_REMEMBERED && now - at < touchEvery) return;
+      touched.delete(oldest);
+    }
+  }
+
+  return {
+    idleMs,
+    shared,
+
+    async create(record) {
+      const text = checkLength(JSON.stringify(record));
+      const id = crypto.randomUUID();
+      const admit = [id, lifetime, `${maxSessions}`, `${safeMs}`];
+      const gone = await redis.run(all, "EVAL", ADMIT, "1", all, ...admit);
+      if (gone === 0) {
+        const what = `as many sessions as maxSessions allows (${maxSessions}) are open; try later`;
+        throw limitError("maxSessions", what, maxSessions);
+      }
+      if (typeof gone === "string") {
+        await redis.run(keyOf(gone), "DEL", keyOf(gone));
+        await shared.tellAll({ kind: "ended", session: gone });
+      }
+      const key = keyOf(id);
+      await redis.run(key, "SET", key, text, "PX", lifetime);
+      remember(id, Date.now());
+      return id;
+    },
+
+    async get(id) {
+      const key = keyOf(id);
+      const now = Date.now();
+      const fresh = now - (touched.get(id) ?? Number.NEGATIVE_INFINITY) < touchEvery;
+      const text = await (fresh ? redis.run(key, "GET", key) : redis.run(key, "GETEX", key, "PX", lifetime));
+      if (typeof text !== "string") {
+        touched.delete(id);
+        return undefined;
+      }
+      if (!fresh) {
+        remember(id, now);
+        redis.run(all, "EVAL", TOUCH, "1", all, id, `${2 * Number(lifetime)}`).catch(() => {});
+      }
+      return JSON.parse(text) as SessionRecord;
+    },
+
+    async has(id) {
+      return (await redis.run(keyOf(id), "EXISTS", keyOf(id))) === 1;
+    },
+
+    async update(id, change) {
+      const key = keyOf(id);
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const before = await redis.run(key, "GET", key);
+        if (typeof before !== "string") return undefined;
+        const changed = change(JSON.parse(before) as SessionRecord);
+        const after = checkLength(JSON.stringify(changed));
+        if (after === before) return changed;
+        if ((await redis.run(key, "EVAL", REPLACE, "1", key, before, after)) === 1) return changed;
+      }
+      throw new UnavailableError("The session", "too many requests change it at once");
+    },
+
+    async delete(id) {
+      touched.delete(id);
+      const [deleted] = await Promise.all([
+        redis.run(keyOf(id), "DEL", keyOf(id)),
+        redis.run(all, "ZREM", all, id),
+      ]);
+      return deleted === 1;
+    },
+
+    ready: () => redis.ready,
+
+    async close() {
+      await shared.close();
+      redis.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/** A real redis-server of a test's own: on a free port, in a folder of its own, ended with the test. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@redis/client";
+import { programFile } from "../../../scripts/test/needs.ts";
+
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  /** Sends it a command, over a connection of its own. */
+  command(...args: string[]): Promise<unknown>;
+  /** Sends it a signal; resolves at once. */
+  signal(signal: NodeJS.Signals): void;
+  /** Kills it, and resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port, with nothing kept. */
+  restart(): Promise<void>;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export async function startRedis(...options: string[]): Promise<RedisServer> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), "patchbay-redis-"));
+  const url = `redis://127.0.0.1:${port}`;
+  let child: ChildProcess;
+  let control: ReturnType<typeof createClient> | undefined;
+
+  async function start(): Promise<void> {
+    const args = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", "", ...options];
+    child = spawn(programFile("redis-server"), args, { stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    await new Promise<void>((resolve, reject) => {
+      child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+        if (said.includes("Ready to accept connections")) resolve();
+      });
+      child.once("error", reject);
+      child.once("exit", (code) => reject(new Error(`redis-server ended with ${code}: ${said}`)));
+    });
+  }
+
+  async function kill(): Promise<void> {
+    control?.destroy();
+    control = undefined;
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  await start();
+  return {
+    url,
+    port,
+    get pid() {
+      return child.pid as number;
+    },
+    async command(...args) {
+      if (control === undefined) {
+        control = createClient({ url });
+        control.on("error", () => {});
+        await control.connect();
+      }
+      return control.sendCommand(args);
+    },
+    signal: (signal) => void child.kill(signal),
+    kill,
+    restart: start,
+    async stop() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
