@@ -27,16 +27,22 @@ export class Child {
   #gone;
 
   /**
-   * @param {{ serve: string[], workload?: string, core?: "server" | "load" }} what a file under bench/ and its arguments,
-   *   the tools that it has, and the core that it runs on
+   * @param {object} what
+   * @param {string[]} [what.serve] a file under bench/, and its arguments
+   * @param {string} [what.code] or code
+   * @param {string} [what.workload] the tools that it has
+   * @param {"server" | "load"} [what.core] where it runs
+   * @param {boolean} [what.ipc] whether messages can be sent to it
    * @param {string[]} nodeOptions
    */
-  constructor({ serve: [file, ...args], workload, core = "server" }, nodeOptions = []) {
-    const [command, commandArgs] = nodeOn(core, [...nodeOptions, join(here, file), ...args]);
+  constructor({ serve = [], code, workload, core = "server", ipc = false }, nodeOptions = []) {
+    const [file, ...args] = serve;
+    const program = code === undefined ? [join(here, file), ...args] : ["-e", code];
+    const [command, commandArgs] = nodeOn(core, [...nodeOptions, ...program]);
     const child = spawn(command, commandArgs, {
       cwd: here,
       env: { ...process.env, NODE_ENV: "production", ...(workload && { BENCH_WORKLOAD: workload }) },
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe", ...(ipc ? ["ipc"] : [])],
     });
     running.add(child);
     this.#process = child;
@@ -58,6 +64,19 @@ export class Child {
 
   get stdout() {
     return this.#process.stdout;
+  }
+
+  /** Sends it a message, and gives the one that it sends back. */
+  async ask(message) {
+    const answered = once(this.#process, "message");
+    this.#process.send(message);
+    const [answer] = await Promise.race([answered, this.untilGone()]);
+    return answer;
+  }
+
+  /** Resolves when the process has ended by itself. */
+  async untilOver() {
+    await this.#gone;
   }
 
   /** Rejects when the process ends, with its last words. */

@@ -10,7 +10,9 @@ const OPEN_MS = 15_000;
  * @property {string} title
  * @property {string} [revision] the newest that it speaks of the era it is asked in
  * @property {string[]} [serve] its server: a file here, and arguments
+ * @property {string} [eval] code that is run instead
  * @property {string} [workload] the tools that it has, if not `echo` alone
+ * @property {number} [sessions] as many as it can be asked to hold, where that is fewer
  * @property {boolean} [bare] nothing of MCP, and no handshake
  * @property {boolean} [floor] bare, and what the others are compared with
  * @property {boolean} [ours]
@@ -40,10 +42,10 @@ export async function attempt(entry, action) {
 }
 
 /** A promise, or a ContenderError when it takes too long. */
-export async function ready(promise) {
+export async function ready(promise, what = "ready") {
   let timer;
   const tooLate = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new ContenderError(`not ready within ${OPEN_MS / 1000} s`)), OPEN_MS);
+    timer = setTimeout(() => reject(new ContenderError(`not ${what} within ${OPEN_MS / 1000} s`)), OPEN_MS);
   });
   return Promise.race([promise, tooLate]).finally(() => clearTimeout(timer));
 }

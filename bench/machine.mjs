@@ -1,7 +1,7 @@
 /** The machine under the benchmark: its name, its cores, who runs on which, and what a process has used of them. */
 
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus, loadavg, platform } from "node:os";
 
 const CLOCK_TICKS = 100; // USER_HZ, the same on every Linux that Node supports
@@ -79,4 +79,24 @@ function byClockTicks(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS; // utime, stime
+}
+
+/**
+ * Starts to watch how much memory a process holds at most.
+ *
+ * @returns gives how many bytes that was above what it held; undefined where Linux does not tell
+ */
+export function residentPeak(pid) {
+  try {
+    const before = residentBytes(pid, "VmRSS");
+    writeFileSync(`/proc/${pid}/clear_refs`, "5"); // the peak starts anew
+    return () => residentBytes(pid, "VmHWM") - before;
+  } catch {
+    return () => undefined;
+  }
+}
+
+function residentBytes(pid, key) {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m").exec(status)[1]) * 1024;
 }

@@ -31,12 +31,14 @@ Scenarios: ${scenarios.map((scenario) => scenario.name).join(", ")}
  * @property {number} ms of load in each round
  * @property {number} warmUpMs
  * @property {number} concurrency calls that are open at a time
+ * @property {number} sessions that memory is counted with
+ * @property {number} scale of large messages
  * @property {string[]} nodeOptions of what is measured
  */
 const PLANS = {
-  full: { rounds: 5, ms: 1_400, warmUpMs: 1_600, concurrency: 64 },
-  quick: { rounds: 3, ms: 400, warmUpMs: 600, concurrency: 64 },
-  smoke: { rounds: 1, ms: 20, warmUpMs: 1, concurrency: 2 },
+  full: { rounds: 5, ms: 1_400, warmUpMs: 1_600, concurrency: 64, sessions: 5_000, scale: 1 },
+  quick: { rounds: 3, ms: 400, warmUpMs: 600, concurrency: 64, sessions: 1_000, scale: 1 },
+  smoke: { rounds: 1, ms: 20, warmUpMs: 1, concurrency: 2, sessions: 20, scale: 0.01 },
 };
 
 function fail(message) {

@@ -2,6 +2,9 @@
 
 import { clients } from "./scenarios/clients.mjs";
 import { echoes } from "./scenarios/echo.mjs";
+import { largeMessages } from "./scenarios/large.mjs";
+import { sessionMemory } from "./scenarios/memory.mjs";
+import { starts } from "./scenarios/start.mjs";
 import { workloads } from "./scenarios/workloads.mjs";
 
 /**
@@ -21,4 +24,4 @@ import { workloads } from "./scenarios/workloads.mjs";
  */
 
 /** @type {Scenario[]} */
-export const scenarios = [...echoes, ...workloads, ...clients];
+export const scenarios = [...echoes, ...workloads, ...clients, starts, sessionMemory, largeMessages];

@@ -12,6 +12,8 @@ export class HttpConnection {
   #socket;
   #received = "";
   #head;
+  /** Set once a stream is opened. */
+  #onHead;
 
   /** @type {(response: { status: number, head: string, body: string }) => void} */
   onResponse = () => {};
@@ -20,7 +22,7 @@ export class HttpConnection {
 
   /** @param {number} port @param {Record<string, string>} headers what every request has */
   constructor(port, headers) {
-    this.#head = `POST /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines(headers)}`;
+    this.#head = ` /mcp HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines(headers)}`;
     const onread = {
       buffer: Buffer.allocUnsafe(BUFFER_BYTES),
       callback: (length, buffer) => {
@@ -42,8 +44,8 @@ export class HttpConnection {
   }
 
   /** The head of requests whose body is `length` bytes long. */
-  headOf(headers, length) {
-    return `${this.#head}${lines(headers)}content-length: ${length}\r\n\r\n`;
+  headOf(headers, length, method = "POST") {
+    return `${method}${this.#head}${lines(headers)}content-length: ${length}\r\n\r\n`;
   }
 
   send(text) {
@@ -51,11 +53,24 @@ export class HttpConnection {
   }
 
   /** Sends one request and waits for its response. */
-  exchange(headers, body) {
+  exchange(headers, body, method = "POST") {
     return new Promise((resolve, reject) => {
       this.onResponse = resolve;
       this.onError = reject;
-      this.send(this.headOf(headers, body.length) + body);
+      this.send(this.headOf(headers, body.length, method) + body);
+    });
+  }
+
+  /** Opens a stream, and resolves when its head is there; what comes after it is passed over. */
+  openStream(headers) {
+    return new Promise((resolve, reject) => {
+      this.#onHead = (head) => {
+        const status = Number(head.slice(9, 12));
+        if (status === 200) resolve();
+        else reject(new ContenderError(`GET: HTTP ${status}`));
+      };
+      this.onError = reject;
+      this.send(`GET${this.#head}${lines(headers)}\r\n`);
     });
   }
 
@@ -65,6 +80,11 @@ export class HttpConnection {
   }
 
   #receive(text) {
+    if (this.#onHead !== undefined) {
+      this.#onHead(text);
+      this.#onHead = () => {};
+      return;
+    }
     this.#received = this.#received === "" ? text : this.#received + text;
     const response = parse(this.#received);
     if (response === undefined) return;

@@ -2,9 +2,10 @@
 
 import { once } from "node:events";
 import { Child } from "../child.mjs";
-import { ClosedLoop, ContenderError } from "../closed-loop.mjs";
-import { FIRST_NUMBER, handshake, isModern, metadataHeaders, requestWriter } from "../messages.mjs";
+import { ClosedLoop } from "../closed-loop.mjs";
+import { FIRST_NUMBER, metadataHeaders, requestWriter } from "../messages.mjs";
 import { HttpConnection } from "./http-connection.mjs";
+import { baseHeaders, shakeHands } from "./session.mjs";
 
 /** @param {import("../messages.mjs").Call} call */
 export function http(call) {
@@ -56,26 +57,6 @@ export function http(call) {
       },
     };
   };
-}
-
-function baseHeaders({ accept = "application/json, text/event-stream" }) {
-  return { "content-type": "application/json", accept };
-}
-
-/** Opens a legacy session; gives the header that names it. A modern client asks nothing first over HTTP. */
-async function shakeHands(connection, revision) {
-  if (isModern(revision)) return {};
-  let session = {};
-  for (const message of handshake(revision)) {
-    const headers = { ...metadataHeaders(revision, message.method), ...session };
-    const response = await connection.exchange(headers, JSON.stringify(message));
-    if (response.status >= 300) {
-      throw new ContenderError(`${message.method}: HTTP ${response.status}: ${response.body.slice(0, 200)}`);
-    }
-    const id = /\r\nmcp-session-id: *([^\r]+)/i.exec(response.head);
-    if (id) session = { "mcp-session-id": id[1] };
-  }
-  return session;
 }
 
 /** The JSON-RPC response in a body, or in its last event, and how many events came before that. */

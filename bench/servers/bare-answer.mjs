@@ -1,10 +1,14 @@
 /** The floor: the JSON work of `tools/call` and nothing of MCP. */
 
-const tools = new Map([["echo", ({ text }) => ({ content: [{ type: "text", text }] })]]);
+import { tools } from "./workload.mjs";
+
+const handlers = new Map(
+  tools.map(({ name, run }) => [name, (args) => ({ content: [{ type: "text", text: run(args) }] })]),
+);
 
 /** One message in, one out, as text. */
 export function answer(json) {
   const { id, params } = JSON.parse(json);
-  const result = tools.get(params.name)(params.arguments);
+  const result = handlers.get(params.name)(params.arguments);
   return JSON.stringify({ jsonrpc: "2.0", id, result });
 }

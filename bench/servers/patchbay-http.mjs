@@ -1,8 +1,15 @@
-/** Patchbay over Streamable HTTP; one server for both eras. */
+/** Patchbay over Streamable HTTP; one server for both eras. Arguments: where legacy sessions live, and the URL of that. */
 
-import { serveHttp } from "@patchbay/server/http";
+import { sealedSessions, serveHttp } from "@patchbay/server/http";
 import { listening } from "./listening.mjs";
 import { server } from "./patchbay.mjs";
+import { limits } from "./workload.mjs";
 
-const running = await serveHttp(server, { port: 0 });
+const [kind = "memory", url] = process.argv.slice(2);
+const STORES = {
+  memory: () => ({}), // the default
+  sealed: () => ({ sessions: sealedSessions({ secrets: ["a secret of the benchmark, and no secret"] }) }),
+};
+
+const running = await serveHttp(server, { port: 0, ...limits, ...(await STORES[kind](url)) });
 listening(running.port);

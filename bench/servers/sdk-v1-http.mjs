@@ -42,5 +42,5 @@ async function withSessions(req, res) {
 }
 
 const app = createMcpExpressApp();
-app.post("/mcp", process.argv[2] === "stateless" ? stateless : withSessions);
+app.all("/mcp", process.argv[2] === "stateless" ? stateless : withSessions);
 const http = app.listen(0, "127.0.0.1", () => listening(http.address().port));

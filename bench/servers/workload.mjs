@@ -72,8 +72,8 @@ const WORKLOADS = {
 /** What a tool that reports tells before it answers. */
 export const PROGRESS = { progress: 1, total: 2, message: "half" };
 
-/** What a message may be long at most, in bytes, where a library has such a limit. */
-export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** What is raised for messages of 10 MiB. */
+export const limits = workload === "large" ? { maxMessageBytes: 64 * 1024 * 1024 } : {};
 
 /** @type {readonly Tool[]} */
 export const tools = WORKLOADS[workload]();
