@@ -123,20 +123,23 @@ export function createEndpoint(
     const message = parseMessages(text);
     if (Array.isArray(message)) {
       if (saysModern(http)) return sendJson(http, 400, writeError(undefined, NO_BATCHES.error));
-      return see(legacy.batch(message, http), http);
+      return see(() => legacy.batch(message, http), http);
     }
     switch (message.kind) {
       case "request":
         if (isModern(message, http)) return serveModern(server, message, http, subscriptions, modernOptions);
         return see(
-          message.method === "initialize" ? legacy.initialize(message, http) : legacy.request(message, http),
+          () =>
+            message.method === "initialize"
+              ? legacy.initialize(message, http)
+              : legacy.request(message, http),
           http,
           message.id,
         );
       case "notification":
         // No notification of this era means anything over HTTP (streamable-http § Sending Messages).
         if (saysModern(http)) return http.respond(202);
-        return see(legacy.tell(message, http), http);
+        return see(() => legacy.tell(message, http), http);
       case "invalid":
         if (message.isResponse) return takeResponse(message, http);
         return sendJson(http, 400, writeError(message.id, message.error));
@@ -146,12 +149,17 @@ export function createEndpoint(
   }
 
   function takeResponse(message: ResultMessage | ErrorMessage | InvalidMessage, http: HttpExchange): void {
-    if (!saysModern(http)) return see(legacy.tell(message, http), http);
+    if (!saysModern(http)) return see(() => legacy.tell(message, http), http);
     refuse(http, 400, "No request is waiting for this response: a server of this revision sends no requests");
   }
 
-  function see(work: Promise<void>, http: HttpExchange, id?: RequestId): void {
-    work.catch((thrown) => fail(server, http, thrown, id));
+  function see(work: () => void | Promise<void>, http: HttpExchange, id?: RequestId): void {
+    const failed = (thrown: unknown): void => fail(server, http, thrown, id);
+    try {
+      work()?.catch(failed);
+    } catch (thrown) {
+      failed(thrown);
+    }
   }
 
   return {
@@ -165,10 +173,10 @@ export function createEndpoint(
           return post(http);
         case "GET":
           // Who speaks a revision without a GET stream is told so (streamable-http § Earlier Revisions).
-          if (!saysModern(http)) return see(legacy.listen(http), http);
+          if (!saysModern(http)) return see(() => legacy.listen(http), http);
           break;
         case "DELETE":
-          if (!saysModern(http)) return see(legacy.delete(http), http);
+          if (!saysModern(http)) return see(() => legacy.delete(http), http);
           break;
         case "OPTIONS":
           http.setHeader("allow", METHODS);

@@ -123,9 +123,15 @@ export class LegacyEndpoint {
     sendJson(http, 200, opened.text);
   }
 
-  /** Answers a request: by JSON, unless something comes before the answer. */
-  async request(message: RequestMessage, http: HttpExchange): Promise<void> {
-    const session = await this.#find(http, message.id);
+  /** Answers a request: by JSON, unless something comes before the answer. At once, if its session is found at once. */
+  request(message: RequestMessage, http: HttpExchange): void | Promise<void> {
+    const found = this.#find(http, message.id);
+    return found instanceof Promise
+      ? found.then((session) => this.#requestIn(session, message, http))
+      : this.#requestIn(found, message, http);
+  }
+
+  #requestIn(session: HttpSession | undefined, message: RequestMessage, http: HttpExchange): void {
     if (session === undefined) return;
     const outlet = this.#outlet(session, http, [message.id]);
     this.#answer(message, session, outlet, http, (text, retryAfter) => {

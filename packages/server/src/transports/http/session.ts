@@ -21,12 +21,14 @@ export interface HttpSession extends LegacySession {
   live(): LiveSession;
 }
 
-/** Finds the session of a request; without one it answers the request and gives nothing. */
-export type FindSession = (http: HttpExchange, requestId?: RequestId) => Promise<HttpSession | undefined>;
+type Found = HttpSession | undefined;
+
+/** Finds the session of a request, at once if its store does; without one it answers the request and gives nothing. */
+export type FindSession = (http: HttpExchange, requestId?: RequestId) => Found | Promise<Found>;
 
 /** Finds the sessions that a store keeps, by the `Mcp-Session-Id` header. */
 export function storedSessions(store: SessionStore, all: LiveSessions, peers?: Peers): FindSession {
-  return async (http, requestId) => {
+  return (http, requestId) => {
     if (!speaksLegacy(http, requestId)) return undefined;
     const id = http.header("mcp-session-id");
     if (id === undefined) {
@@ -34,21 +36,23 @@ export function storedSessions(store: SessionStore, all: LiveSessions, peers?: P
       refuse(http, 400, what, requestId);
       return undefined;
     }
+    const found = (record: SessionRecord | undefined): Found => {
+      if (record !== undefined) {
+        all.refresh(id, record);
+        return new StoredSession(id, record, store, all, peers);
+      }
+      all.drop(id, "the session ended");
+      refuse(http, 404, "Session not found: it has ended; initialize again", requestId);
+      return undefined;
+    };
     const looked = store.get(id);
-    const record = looked instanceof Promise ? await looked : looked;
-    if (record !== undefined) {
-      all.refresh(id, record);
-      return new StoredSession(id, record, store, all, peers);
-    }
-    all.drop(id, "the session ended");
-    refuse(http, 404, "Session not found: it has ended; initialize again", requestId);
-    return undefined;
+    return looked instanceof Promise ? looked.then(found) : found(looked);
   };
 }
 
 /** Gives each request a session of its own, which shares nothing with any other. */
 export function passingSessions(limits: LiveLimits): FindSession {
-  return async (http, requestId) =>
+  return (http, requestId) =>
     speaksLegacy(http, requestId) ? new PassingSession(strangerSession(versionOf(http)), limits) : undefined;
 }
 
@@ -117,7 +121,7 @@ class PassingSession implements HttpSession {
 
 function speaksLegacy(http: HttpExchange, requestId: RequestId | undefined): boolean {
   const version = http.header("mcp-protocol-version");
-  if (version === undefined || LEGACY_REVISIONS.some((known) => known === version)) return true;
+  if (version === undefined || (LEGACY_REVISIONS as readonly string[]).includes(version)) return true;
   const known = LEGACY_REVISIONS.join(", ");
   const what = `Unsupported MCP-Protocol-Version: ${version.slice(0, 64)}; supported: ${known}`;
   refuse(http, 400, what, requestId);
