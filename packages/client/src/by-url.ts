@@ -8,6 +8,7 @@ import { isTelling, MODERN_CODES } from "./signs.ts";
 import { findingOf, forget, remember } from "./transports/findings.ts";
 import { HttpTransport } from "./transports/http.ts";
 import type { HttpTarget } from "./transports/http-endpoint.ts";
+import { reopened } from "./transports/reopened.ts";
 import { SseTransport } from "./transports/sse.ts";
 import type { Transport } from "./transports/transport.ts";
 
@@ -27,7 +28,11 @@ export async function connectByUrl(target: HttpTarget, chosen: Settings, open: O
   try {
     // A modern server is asked what it can do in any case.
     if (known === "legacy") return await open(transport, legacy);
-    if (known === "sse") return await open(new SseTransport(target, settings), legacy);
+    if (known === "sse")
+      return await open(
+        reopened(() => new SseTransport(target, settings)),
+        legacy,
+      );
   } catch (error) {
     if (!(error instanceof ConnectionError) || !DOUBTS.has(error.reason)) throw error;
     forget(url);
@@ -56,14 +61,19 @@ async function find(
     return client;
   } catch (error) {
     if (settings.era === "modern" || !isTelling(transport.refusedWith) || speaksModern(error)) throw error;
-    const sse = new SseTransport(target, settings);
+    let first: SseTransport | undefined;
+    const sse = reopened(() => {
+      const transport = new SseTransport(target, settings);
+      first ??= transport;
+      return transport;
+    });
     try {
       const client = await open(sse, { ...settings, era: "legacy" });
       remember(url, "sse");
       return client;
     } catch (other) {
       // Where there is no HTTP+SSE either, what was said first says more.
-      throw sse.located ? other : error;
+      throw first?.located ? other : error;
     }
   }
 }

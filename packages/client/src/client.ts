@@ -266,10 +266,13 @@ export class ConnectedClient implements Client {
     for (const change of await this.#requests.missed(this.#legacy?.honored ?? {})) this.#legacy?.hear(change);
   }
 
-  /** A legacy server has forgotten us: what it kept for us is set up again, each in its own time. */
+  /** The server has forgotten us: what it kept for us is set up again, each in its own time. */
   restoreSession(): void {
-    this.#legacy?.restore();
-    this.setServerLogLevel().catch((error: Error) => tell(this.#conversation.settings.onWarning, error));
+    if (this.era === "legacy") {
+      this.#legacy?.restore();
+      this.setServerLogLevel().catch((error: Error) => tell(this.#conversation.settings.onWarning, error));
+    }
+    void this.#catchUp();
   }
 
   /** A legacy server is told once which log messages are wanted. */

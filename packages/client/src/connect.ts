@@ -4,8 +4,9 @@ import type { ChannelServer, ToolsOf } from "@patchbay/core";
 import { type Client, ConnectedClient } from "./client.ts";
 import { Conversation } from "./conversation.ts";
 import { ConnectionError } from "./errors.ts";
-import { initialize, negotiate } from "./negotiate.ts";
+import { type Agreement, negotiate, openAgain } from "./negotiate.ts";
 import { type ConnectOptions, type Settings, settingsOf } from "./options.ts";
+import { Recovery } from "./recover.ts";
 import type { HttpTransport } from "./transports/http.ts";
 import type { HttpTarget } from "./transports/http-endpoint.ts";
 import { memoryTransport } from "./transports/memory.ts";
@@ -63,7 +64,9 @@ async function open(transport: Transport, settings: Settings): Promise<Client> {
   try {
     const agreement = await unlessOver(negotiate(conversation), conversation, settings);
     const client = new ConnectedClient(conversation, agreement);
-    if (agreement.era === "legacy") await keepSession(conversation, client);
+    if (isHttp(transport) && agreement.era === "legacy") await transport.openStandalone();
+    conversation.recovery = recoveryOf(conversation, agreement, client);
+    if (agreement.era === "legacy") await client.setServerLogLevel();
     return client;
   } catch (error) {
     const told = withEvidence(error, transport);
@@ -72,24 +75,26 @@ async function open(transport: Transport, settings: Settings): Promise<Client> {
   }
 }
 
-/** What a legacy server keeps for us: the level of its log, and over HTTP a session, which it may lose. */
-async function keepSession(conversation: Conversation, client: ConnectedClient): Promise<void> {
-  const { transport } = conversation;
-  if (isHttp(transport)) {
-    transport.renewSession = async () => {
-      await initialize(conversation);
-      await transport.openStandalone();
-      // What is sent now waits for the new session, like any request: the session must not wait for that.
-      client.restoreSession();
-      conversation.onGap();
-    };
-    await transport.openStandalone();
-  }
-  await client.setServerLogLevel();
+/** What a server keeps for us is lost with its session or its process; this is how it is had again. */
+function recoveryOf(
+  conversation: Conversation,
+  agreement: Agreement,
+  client: ConnectedClient,
+): Recovery | undefined {
+  const { transport, settings } = conversation;
+  const reopens = transport.reopen !== undefined && settings.maxRestarts > 0;
+  if (!reopens && !(isHttp(transport) && agreement.era === "legacy")) return undefined;
+  return new Recovery(conversation, {
+    handshake: async () => {
+      await openAgain(conversation, agreement);
+      if (isHttp(transport)) await transport.openStandalone();
+    },
+    onOpen: () => client.restoreSession(),
+  });
 }
 
 function isHttp(transport: Transport): transport is HttpTransport {
-  return "renewSession" in transport;
+  return "openStandalone" in transport;
 }
 
 /** Connecting, until it takes too long or the caller gives up. */
@@ -131,9 +136,5 @@ function withEvidence(error: unknown, transport: Transport): unknown {
   const evidence = transport.evidence();
   if (!(error instanceof ConnectionError) || evidence === "" || error.message.includes(evidence))
     return error;
-  const { reason, message, status, cause } = error;
-  return new ConnectionError(reason, `${message}. ${evidence}`, {
-    ...(status === undefined ? {} : { status }),
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return error.told(`${error.message}. ${evidence}`);
 }

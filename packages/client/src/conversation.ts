@@ -26,6 +26,7 @@ import { Inbound } from "./inbound.ts";
 import { runThrough } from "./middleware.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { paramsOf, type Question } from "./question.ts";
+import { type Recovery, timeOfNextTry, withDoubt } from "./recover.ts";
 import { type Change, changeOf } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
@@ -50,6 +51,8 @@ export class Conversation implements Receiver {
   onChange: ((change: Change) => void) | undefined;
   /** Is told that changes may have been missed. */
   onMissed: (() => void) | undefined;
+  /** How a lost session or connection is had again, once one is open. */
+  recovery: Recovery | undefined;
   /** Is told what a call was answered with that had been given up. */
   onLateResult: ((result: JsonObject) => void) | undefined;
   #era: Era | undefined;
@@ -62,6 +65,9 @@ export class Conversation implements Receiver {
   readonly #givenUp = new Set<number>();
   /** Who hears what a legacy server tells of tasks. */
   readonly #hearers = new Set<(method: string, params: JsonObject) => void>();
+  /** A new session or connection is being opened: what is to be sent waits for it. */
+  #isRenewing = false;
+  readonly #over = new AbortController();
   #closing: Promise<void> | undefined;
   #end: ConnectionError | undefined;
   #settleClosed!: (cause: Error | undefined) => void;
@@ -109,6 +115,11 @@ export class Conversation implements Receiver {
     return this.#hold(undefined);
   }
 
+  /** Aborts when the connection has ended for good. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
   /** True when nothing can be asked any more. */
   get isOver(): boolean {
     return this.#end !== undefined;
@@ -148,26 +159,35 @@ export class Conversation implements Receiver {
         reject(signal.reason);
         return;
       }
-      const { method, name, mirrored, onNotice } = question;
       const id = this.#nextId++;
-      const level = options.logLevel ?? this.logLevel;
-      const text = writeRequest(id, method, paramsOf(question, id, this.#meta, options, level));
-      const head = { id, method, name, mirrored };
-      const exchange = new Exchange(
-        head,
-        options,
-        this.settings,
-        { resolve, reject },
-        onNotice,
-        this.#giveUp,
-      );
+      const exchange = new Exchange(id, question, options, this.settings, resolve, reject, this.#giveUp);
       this.#pending.set(id, exchange);
-      try {
-        this.transport.send(text, head);
-      } catch (error) {
-        this.#take(exchange)?.fail(error);
-      }
+      if (!this.#isRenewing || question.opens === true) this.#transmit(exchange);
     });
+  }
+
+  #transmit(exchange: Exchange): void {
+    const { id, question, options } = exchange;
+    const { method, name, mirrored } = question;
+    const level = options.logLevel ?? this.logLevel;
+    exchange.state = "sent";
+    try {
+      const text = writeRequest(id, method, paramsOf(question, id, this.#meta, options, level));
+      this.transport.send(text, { id, method, name, mirrored });
+    } catch (error) {
+      // The end of the connection, or a new one, is not far.
+      if (error instanceof ConnectionError && error.reason === "closed") exchange.state = "held";
+      else this.#take(exchange)?.fail(error);
+    }
+  }
+
+  /** Sends a request again, as a new one; where there is no connection it waits for the next. */
+  #sendAgain(exchange: Exchange): void {
+    if (this.#take(exchange) === undefined) return;
+    exchange.id = this.#nextId++;
+    exchange.state = "held";
+    this.#pending.set(exchange.id, exchange);
+    if (!this.#isRenewing) this.#transmit(exchange);
   }
 
   /**
@@ -223,14 +243,80 @@ export class Conversation implements Receiver {
   }
 
   onFailure(requestId: number, error: Error): void {
-    this.#take(this.#pending.get(requestId))?.fail(error);
+    const exchange = this.#pending.get(requestId);
+    if (exchange === undefined) return;
+    if (error instanceof ConnectionError) this.#failed(exchange, error);
+    else this.#take(exchange)?.fail(error);
+  }
+
+  onSessionLost(why: ConnectionError, requestId?: number, isReplaced = false): void {
+    if (!isReplaced && this.recovery !== undefined) {
+      const { recovery } = this;
+      this.#renew(why, () => recovery.renew());
+    }
+    const exchange = requestId === undefined ? undefined : this.#pending.get(requestId);
+    if (exchange === undefined) return;
+    if (exchange.lostSession || this.recovery === undefined) {
+      this.#take(exchange)?.fail(why);
+      return;
+    }
+    exchange.lostSession = true;
+    this.#sendAgain(exchange);
   }
 
   onClose(cause?: Error): void {
     if (this.#end !== undefined) return;
+    const { recovery } = this;
+    if (recovery?.reopens(cause) === true) {
+      if (this.#isRenewing) recovery.brokeOff(cause);
+      else this.#renew(cause, () => recovery.reopen(cause));
+      this.#inbound.end(cause);
+      const lost = cause.told(cause.message, true);
+      for (const exchange of [...this.#pending.values()])
+        if (exchange.state === "sent") this.#failed(exchange, lost);
+      return;
+    }
+    this.#endFor(cause);
+  }
+
+  #endFor(cause: Error | undefined): void {
     const end = this.#finish(cause);
     this.#closing = this.transport.close();
     this.#closing.then(() => this.#settleClosed(cause ?? end));
+  }
+
+  /** True from when a connection is lost until it is open again. */
+  #renew(why: ConnectionError, work: () => Promise<void>): void {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    work().then(
+      () => {
+        if (this.#end !== undefined) return;
+        this.#isRenewing = false;
+        const waiting = [...this.#pending.values()].filter(({ state }) => state === "held");
+        tell(this.settings.onSessionLost, why);
+        this.recovery?.restore();
+        for (const exchange of waiting)
+          if (this.#pending.get(exchange.id) === exchange) this.#transmit(exchange);
+      },
+      (error: Error) => {
+        this.#isRenewing = false;
+        if (this.#end !== undefined) return;
+        // What waits has not run, whatever became of the handshake.
+        const why = error instanceof ConnectionError ? error.told(error.message, false) : error;
+        if (this.transport.reopen !== undefined) return this.#endFor(why);
+        for (const exchange of [...this.#pending.values()])
+          if (exchange.state === "held") this.#take(exchange)?.fail(why);
+      },
+    );
+  }
+
+  /** A request can get no answer any more; it is sent again where that does nothing twice, or the server wants it so. */
+  #failed(exchange: Exchange, error: ConnectionError): void {
+    const ms = timeOfNextTry(exchange, error, this.settings);
+    if (ms === undefined) this.#take(exchange)?.fail(withDoubt(error, exchange.question));
+    else if (ms === 0) this.#sendAgain(exchange);
+    else exchange.delay(ms, () => this.#sendAgain(exchange));
   }
 
   /** The request that an answer is for. On a stream of its own nothing but that request is answered. */
@@ -330,7 +416,8 @@ export class Conversation implements Receiver {
     if (this.#take(exchange) === undefined) return;
     exchange.fail(error);
     if (exchange.method === "tools/call" && this.onLateResult !== undefined) this.#remember(exchange.id);
-    const opening = this.#era === undefined || exchange.method === "initialize";
+    if (exchange.state !== "sent") return;
+    const opening = this.#era === undefined || exchange.question.opens === true;
     this.transport.cancel(exchange.id, why, !opening);
   };
 
@@ -351,15 +438,20 @@ export class Conversation implements Receiver {
       cause instanceof ConnectionError
         ? cause
         : new ConnectionError("closed", `The connection to ${serverName} is closed`, cause && { cause });
+    this.#over.abort(this.#end);
     this.#rejectAll(this.#end);
     this.#inbound.end(this.#end);
     return this.#end;
   }
 
-  #rejectAll(error: Error): void {
+  #rejectAll(error: ConnectionError): void {
     const all = [...this.#pending.values()];
     this.#pending.clear();
-    for (const exchange of all) exchange.fail(error);
+    const lost = error.told(error.message, true);
+    for (const exchange of all) {
+      const isSent = exchange.state === "sent";
+      exchange.fail(isSent ? withDoubt(lost, exchange.question) : error);
+    }
   }
 }
 

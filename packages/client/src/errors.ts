@@ -31,16 +31,36 @@ export class ConnectionError extends Error {
   readonly reason: ConnectionFailure;
   /** The HTTP status, where there was one. */
   readonly status: number | undefined;
+  /**
+   * Whether the server may have done what it was asked all the same. False when it is known that it has not: then
+   * nothing is done twice when it is asked again.
+   */
+  readonly mayHaveRun: boolean;
+  /** Milliseconds after which the server wants to be asked again, where it has said so (`Retry-After`). */
+  readonly retryAfter: number | undefined;
 
   constructor(
     reason: ConnectionFailure,
     message: string,
-    options: { status?: number; cause?: unknown } = {},
+    options: {
+      status?: number | undefined;
+      cause?: unknown;
+      mayHaveRun?: boolean;
+      retryAfter?: number | undefined;
+    } = {},
   ) {
-    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "ConnectionError";
     this.reason = reason;
     this.status = options.status;
+    this.mayHaveRun = options.mayHaveRun ?? false;
+    this.retryAfter = options.retryAfter;
+  }
+
+  /** The same failure, told otherwise. */
+  told(message: string, mayHaveRun = this.mayHaveRun): ConnectionError {
+    const { reason, status, cause, retryAfter } = this;
+    return new ConnectionError(reason, message, { status, cause, mayHaveRun, retryAfter });
   }
 }
 

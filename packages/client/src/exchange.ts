@@ -4,13 +4,22 @@ import { isAtLeast, type JsonObject, type LogMessage } from "@patchbay/core";
 import { InvalidResponseError, readable, TimeoutError } from "./errors.ts";
 import { MAX_DELAY, type RequestOptions, type Settings } from "./options.ts";
 import { progressTeller } from "./progress.ts";
+import type { Question } from "./question.ts";
 import { asksForInput, ROUND_METHODS } from "./rounds.ts";
 import { tell } from "./tell.ts";
 
 /** A request that was sent and has no answer yet. */
 export class Exchange {
-  readonly id: number;
-  readonly method: string;
+  /** Another each time that it is sent. */
+  id: number;
+  readonly question: Question;
+  /** It waits for a connection, the server has it, or it waits for its time. */
+  state: "held" | "sent" | "delayed" = "held";
+  /** Whether it was sent again because its answer was lost; because its session was. */
+  lostAnswer = false;
+  lostSession = false;
+  /** Times that it was sent again because the server wanted it later. */
+  retries = 0;
   readonly #options: RequestOptions;
   readonly #timeout: number;
   readonly #maxTimeout: number;
@@ -22,8 +31,10 @@ export class Exchange {
   readonly #reject: (error: unknown) => void;
   readonly #onGiveUp: (exchange: Exchange, error: unknown, why: string) => void;
   readonly #onAbort: (() => void) | undefined;
-  readonly #onNotice: ((method: string, params: JsonObject) => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #later: NodeJS.Timeout | undefined;
+  /** When it was last heard of, on the same clock. */
+  #heardAt: number;
   /** Questions of the server that the application is answering meanwhile, and since when there have been any. */
   #questions = 0;
   #askedAt = 0;
@@ -32,24 +43,25 @@ export class Exchange {
    * @param onGiveUp called when time is over or the caller cancels: with the error, and why in words for the server
    */
   constructor(
-    { id, method }: { id: number; method: string },
+    id: number,
+    question: Question,
     options: RequestOptions,
     settings: Settings,
-    { resolve, reject }: { resolve: (result: JsonObject) => void; reject: (error: unknown) => void },
-    onNotice: ((method: string, params: JsonObject) => void) | undefined,
+    resolve: (result: JsonObject) => void,
+    reject: (error: unknown) => void,
     onGiveUp: (exchange: Exchange, error: unknown, why: string) => void,
   ) {
     this.id = id;
-    this.method = method;
+    this.question = question;
     this.#options = options;
     this.#timeout = options.timeout ?? settings.timeout;
     this.#maxTimeout = Math.max(this.#timeout, options.maxTimeout ?? settings.maxTimeout);
-    this.#takesTasks = settings.tasks && method === "tools/call";
-    this.#deadline = performance.now() + this.#maxTimeout;
+    this.#takesTasks = settings.tasks && question.method === "tools/call";
+    this.#heardAt = performance.now();
+    this.#deadline = this.#heardAt + this.#maxTimeout;
     this.#tellProgress = progressTeller(options.onProgress);
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#onNotice = onNotice;
     this.#onGiveUp = onGiveUp;
     if (this.#timeout !== Number.POSITIVE_INFINITY) {
       this.#timer = setTimeout(
@@ -62,6 +74,26 @@ export class Exchange {
       this.#onAbort = () => onGiveUp(this, signal.reason, "the caller cancelled the request");
       signal.addEventListener("abort", this.#onAbort, { once: true });
     }
+  }
+
+  get method(): string {
+    return this.question.method;
+  }
+
+  /** The caller's own; the level and who hears of progress are written into the request. */
+  get options(): RequestOptions {
+    return this.#options;
+  }
+
+  /** Milliseconds until it expires, if nothing is heard of it. */
+  get timeLeft(): number {
+    return Math.min(this.#heardAt + this.#timeout, this.#deadline) - performance.now();
+  }
+
+  /** Does something later, unless it is over by then. */
+  delay(ms: number, work: () => void): void {
+    this.state = "delayed";
+    this.#later = setTimeout(work, ms);
   }
 
   /** The server has answered, be it by questions; whether the answer is one is seen here. */
@@ -117,7 +149,8 @@ export class Exchange {
   #extend(): void {
     if (this.#timer === undefined || this.#questions > 0) return;
     clearTimeout(this.#timer);
-    const left = this.#deadline - performance.now();
+    this.#heardAt = performance.now();
+    const left = this.#deadline - this.#heardAt;
     this.#timer =
       left > this.#timeout
         ? setTimeout(() => this.#expire("timeout", this.#timeout), Math.min(this.#timeout, MAX_DELAY))
@@ -126,7 +159,7 @@ export class Exchange {
 
   /** A notification that belongs to this request alone. */
   notice(method: string, params: JsonObject): void {
-    this.#onNotice?.(method, params);
+    this.question.onNotice?.(method, params);
   }
 
   log(message: LogMessage): void {
@@ -140,6 +173,7 @@ export class Exchange {
 
   #stop(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#later);
     this.#timer = undefined;
     if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }

@@ -21,6 +21,7 @@ import {
 } from "@patchbay/core";
 import type { Conversation } from "./conversation.ts";
 import { ConnectionError, InvalidResponseError, readable } from "./errors.ts";
+import type { Question } from "./question.ts";
 import { isTelling, MODERN_CODES } from "./signs.ts";
 
 /** What both sides have agreed on, and what the server said of itself. */
@@ -71,7 +72,10 @@ async function discover(conversation: Conversation, revision: Revision, isRetry 
   conversation.speak(revision);
   let result: JsonObject;
   try {
-    result = await conversation.request({ method: "server/discover", members: "" }, patient(conversation));
+    result = await conversation.request(
+      { method: "server/discover", members: "", opens: true },
+      { timeout: patience(conversation) },
+    );
   } catch (error) {
     if (error instanceof ProtocolError) {
       if (!MODERN_CODES.includes(error.code)) return { era: "legacy", why: error };
@@ -132,13 +136,14 @@ function onlyOthers(conversation: Conversation, supported: readonly string[]): F
 }
 
 /**
- * Opens a legacy session (2025-11-25, basic/lifecycle). On HTTP it is done again when a session is lost.
+ * Opens a legacy session (2025-11-25, basic/lifecycle).
  *
  * @throws ConnectionError when the server refuses, or chooses a revision that we do not speak
  */
-export async function initialize(
+async function initialize(
   conversation: Conversation,
   offered: Revision = LATEST_LEGACY,
+  timeout = patience(conversation),
 ): Promise<Agreement> {
   const { settings } = conversation;
   conversation.speak(offered);
@@ -147,10 +152,10 @@ export async function initialize(
   const members = `"protocolVersion":"${offered}","capabilities":${capabilities},"clientInfo":${clientInfo}`;
   let result: JsonObject;
   try {
-    result = await conversation.request({ method: "initialize", members }, patient(conversation));
+    result = await conversation.request({ method: "initialize", members, opens: true }, { timeout });
   } catch (error) {
     const other = offered === LATEST_LEGACY ? namedInstead(error) : undefined;
-    if (other !== undefined) return initialize(conversation, other);
+    if (other !== undefined) return initialize(conversation, other, timeout);
     throw refused(conversation, error);
   }
   const revision = result.protocolVersion;
@@ -161,6 +166,27 @@ export async function initialize(
   const agreement = settleOn(conversation, { revision, era: "legacy", server, ...introduction(result) });
   await conversation.notify("notifications/initialized");
   return agreement;
+}
+
+/**
+ * Opens a connection again whose session or process was lost, as what it was.
+ *
+ * @throws ConnectionError when the server refuses, or is another by now
+ */
+export async function openAgain(conversation: Conversation, { era, revision }: Agreement): Promise<void> {
+  const timeout = conversation.settings.connectTimeout;
+  if (era === "legacy") {
+    await initialize(conversation, LATEST_LEGACY, timeout);
+    return;
+  }
+  const question: Question = { method: "server/discover", members: "", opens: true };
+  try {
+    const { supportedVersions } = await conversation.request(question, { timeout });
+    if (strings(supportedVersions)?.includes(revision) === true) return;
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+  }
+  throw incompatible(conversation, `it does not speak ${revision} any more`);
 }
 
 /** A server that refuses the revision offered, though it should have answered with its own, may name its own. */
@@ -190,9 +216,9 @@ function refused({ transport }: Conversation, error: unknown): unknown {
   return error;
 }
 
-/** Connecting as a whole has its own limit, which comes first; a session that is renewed has this one. */
-function patient({ settings }: Conversation): { timeout: number } {
-  return { timeout: 2 * settings.connectTimeout };
+/** Connecting as a whole has its own limit, which comes first. */
+function patience({ settings }: Conversation): number {
+  return 2 * settings.connectTimeout;
 }
 
 function isClientError(error: unknown): boolean {

@@ -10,6 +10,7 @@ import {
   type Task,
 } from "@patchbay/core";
 import type { AnswerOptions } from "./answers.ts";
+import type { ConnectionError } from "./errors.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Auth } from "./oauth/options.ts";
 import type { Authorization } from "./transports/authorized.ts";
@@ -71,6 +72,15 @@ export interface ConnectOptions extends AnswerOptions {
   maxTimeout?: number;
   /** Milliseconds to wait for the result of a call that goes on as a task, in all. Default 24 hours. */
   maxTaskTime?: number;
+  /**
+   * Times in a row that a server process which died is started again, or a stream of HTTP+SSE opened; one that lasts
+   * for a minute is a new beginning. 0: never, the connection ends with it. Default 5.
+   */
+  maxRestarts?: number;
+  /** Times that one request is sent again because the server wants it to be later (`Retry-After`). Default 10. */
+  maxRetries?: number;
+  /** Milliseconds; a server that wants a request to be sent later than that has it rejected. Default 60,000. */
+  maxRetryAfter?: number;
   /** Milliseconds that a server has for each step of closing: by itself, by SIGTERM, by SIGKILL. Default 2,000. */
   closeTimeout?: number;
   /** The least severe level of log messages to ask for. Default: `info` when there is an `onLog`, else none. */
@@ -79,6 +89,11 @@ export interface ConnectOptions extends AnswerOptions {
   onLog?: (message: LogMessage) => void;
   /** Is told when the user is done with a page that `onElicit` was asked to show (2025-11-25 only). */
   onElicitComplete?: (elicitationId: string) => void;
+  /**
+   * Is told that what the server kept for this client is gone, with its session or its process, and why. A new one is
+   * open, subscriptions are on their way; calls made in here come before those that waited.
+   */
+  onSessionLost?: (why: ConnectionError) => void;
   /** Is told what went wrong without failing a request: a tool that had to be left out, a callback that threw. */
   onWarning?: (warning: Error) => void;
   /** Is told each line that a server process writes to stderr, free of control characters. */
@@ -117,6 +132,7 @@ type Optional =
   | "logLevel"
   | "onLog"
   | "onElicitComplete"
+  | "onSessionLost"
   | "onWarning"
   | "onStderr"
   | "onStrayOutput";
@@ -143,6 +159,9 @@ const DEFAULTS: Settings = {
   timeout: 60_000,
   maxTimeout: 600_000,
   maxTaskTime: 24 * 60 * 60_000,
+  maxRestarts: 5,
+  maxRetries: 10,
+  maxRetryAfter: 60_000,
   closeTimeout: 2_000,
   maxMessageBytes: 16 * 1024 * 1024,
   maxQueuedBytes: 64 * 1024 * 1024,

@@ -101,17 +101,16 @@ export async function afterPages(
 
 /** Waits for pages; without any, for the whole time. It ends with the connection, too. */
 async function completedWithin(
-  { answers, closed }: Conversation,
+  { answers, over }: Conversation,
   ids: readonly string[],
   ms: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const enough = new AbortController();
-  const end = () => enough.abort();
-  void closed.then(end);
-  if (ids.length > 0) void Promise.all(ids.map((id) => answers.pages.completed(id))).then(end);
-  const either = signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal]);
-  await pause(ms, either).catch(() => {});
+  if (ids.length > 0)
+    void Promise.all(ids.map((id) => answers.pages.completed(id))).then(() => enough.abort());
+  const signals = [over, enough.signal, ...(signal === undefined ? [] : [signal])];
+  await pause(ms, AbortSignal.any(signals)).catch(() => {});
   signal?.throwIfAborted();
 }
 

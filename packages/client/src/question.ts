@@ -12,6 +12,10 @@ export interface Question {
   name?: string;
   /** Parameters of the tool that are repeated in headers: name, value, name, value. */
   mirrored?: readonly string[] | undefined;
+  /** Whether it may be sent again where nobody knows if it was done: nothing is done twice by it. */
+  repeatable?: boolean;
+  /** It opens the connection: all else waits for it when that was lost. */
+  opens?: true;
   /** Is told each notification of the subscription that this request opens. */
   onNotice?: (method: string, params: JsonObject) => void;
 }

@@ -78,12 +78,13 @@ export class Requests {
     return result;
   }
 
-  /** Calls a tool. Where its parameters have moved to other headers, the list is fetched again, once. */
+  /** Calls a tool; what is known of it is added to the question. Where its parameters have moved to other headers, the list is fetched again, once. */
   async call(question: Question, args: object, options?: RequestOptions): Promise<JsonObject> {
     const { name = "" } = question;
-    const mirrored = this.tools.get(name)?.headersFor(args);
+    question.repeatable = this.tools.isRepeatable(name);
+    question.mirrored = this.tools.get(name)?.headersFor(args);
     try {
-      return await this.ask(mirrored === undefined ? question : { ...question, mirrored }, options);
+      return await this.ask(question, options);
     } catch (error) {
       const moved = error instanceof ProtocolError && error.code === ErrorCode.HeaderMismatch;
       if (!moved || !this.tools.mirrors) throw error;

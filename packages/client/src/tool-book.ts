@@ -103,6 +103,8 @@ export class ToolBook {
   #tools = new Map<string, KnownTool>();
   /** Of those that may run as tasks (2025-11-25). */
   #taskSupport = new Map<string, TaskSupport>();
+  /** Those that do nothing twice when they are called twice, as they say (server/tools § ToolAnnotations). */
+  #repeatable = new Set<string>();
   #learned = false;
 
   /**
@@ -129,14 +131,22 @@ export class ToolBook {
     return this.#taskSupport.get(name) ?? "forbidden";
   }
 
+  /** Whether a tool says that it changes nothing, or nothing more when it is called again. */
+  isRepeatable(name: string): boolean {
+    return this.#repeatable.has(name);
+  }
+
   /** Learns the whole list, and gives the tools of it that may be used. */
   learn(list: JsonObject[]): JsonObject[] {
     const tools = new Map<string, KnownTool>();
     const taskSupport = new Map<string, TaskSupport>();
+    const repeatable = new Set<string>();
     const usable = list.filter((tool) => {
       const name = tool.name as string;
       const mirrored = this.#mirroredOf(name, tool.inputSchema as JsonSchema);
       if (mirrored === undefined) return false;
+      const { readOnlyHint, idempotentHint } = isObject(tool.annotations) ? tool.annotations : {};
+      if (readOnlyHint === true || idempotentHint === true) repeatable.add(name);
       const support = isObject(tool.execution) ? tool.execution.taskSupport : undefined;
       if (support === "optional" || support === "required") taskSupport.set(name, support);
       const output =
@@ -150,6 +160,7 @@ export class ToolBook {
     });
     this.#tools = tools;
     this.#taskSupport = taskSupport;
+    this.#repeatable = repeatable;
     this.#learned = true;
     return usable;
   }

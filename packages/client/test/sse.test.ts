@@ -145,7 +145,7 @@ test("the end of the stream is the end of the connection; a message that is refu
     }
     respond(hit);
   });
-  const client = await connected(url);
+  const client = await connected(url, { maxRestarts: 0 });
   await expect(client.callTool("refused")).rejects.toMatchObject({ status: 503 });
   expect(await client.callTool("a")).toEqual(TEXT);
   stream?.response.end();

@@ -187,7 +187,7 @@ describe("while it runs", () => {
   });
 
   test("requests in flight fail at once when it dies, and later ones too", async () => {
-    const client = await connected(fixture("modern.mjs"));
+    const client = await connected(fixture("modern.mjs"), { maxRestarts: 0 });
     const waiting = client.callTool("wait");
     const dying = client.callTool("die");
     await expect(waiting).rejects.toThrow('"node" was ended by SIGKILL');
@@ -197,7 +197,7 @@ describe("while it runs", () => {
   });
 
   test("it may end the connection by closing its stdout", async () => {
-    const client = await connected(fixture("modern.mjs"));
+    const client = await connected(fixture("modern.mjs"), { maxRestarts: 0 });
     await expect(client.callTool("hangUp")).rejects.toThrow('"node" closed its stdout');
     expect(await client.closed).toMatchObject({ reason: "closed" });
   });

@@ -264,9 +264,9 @@ describe("when to come back", () => {
     position.retryAfter(500);
     expect(position.pause()).toBe(500);
     position.failures = 3;
-    expect(position.pause()).toBeGreaterThan(2_500);
+    expect(position.pause()).toBeGreaterThan(1_400);
     position.take({ id: "1", data: "", event: undefined });
-    expect(position.pause()).toBeGreaterThan(2_500);
+    expect(position.pause()).toBeGreaterThan(1_400);
     position.take({ id: "2", data: "{}", event: undefined });
     expect(position.pause()).toBe(500);
   });
@@ -298,9 +298,9 @@ describe("when to come back", () => {
     expect(host.onText).toHaveBeenCalledOnce();
   });
 
-  test("else after a second at most, and after a minute at most", () => {
+  test("else after half a second at most, and after a minute at most", () => {
     const position = new StreamPosition();
-    expect(position.pause()).toBeLessThanOrEqual(1_000);
+    expect(position.pause()).toBeLessThanOrEqual(500);
     position.failures = 50;
     expect(position.pause()).toBeLessThanOrEqual(60_000);
     position.retryAfter(1e12);

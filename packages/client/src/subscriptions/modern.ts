@@ -9,6 +9,8 @@ import { type Change, type ChangeFilter, changeOf, common, type Subscription, wa
 
 const FIRST_PAUSE = 500;
 const MAX_PAUSE = 60_000;
+/** A server that wants to be left alone for longer is asked after this long all the same. */
+const MAX_RETRY_AFTER = 60 * 60_000;
 const UNLIMITED = { timeout: Number.POSITIVE_INFINITY, maxTimeout: Number.POSITIVE_INFINITY };
 
 /** Opens a subscription; resolves when the server has acknowledged it. */
@@ -58,8 +60,9 @@ class ModernSubscription implements Subscription {
   async run(): Promise<void> {
     const { signal } = this.#closing;
     // A pause before the next try does not outlive the connection.
-    void this.#conversation.closed.then(this.close);
+    this.#conversation.over.addEventListener("abort", this.close, { once: true, signal });
     while (!signal.aborted) {
+      let wait = 0;
       try {
         // It ends by itself when the server shuts down: another instance, or the next one, goes on.
         await this.#listen();
@@ -70,6 +73,7 @@ class ModernSubscription implements Subscription {
         if (!this.#opened) throw error;
         if (signal.aborted) return;
         if (this.#conversation.isOver) return;
+        if (error instanceof ConnectionError) wait = Math.min(error.retryAfter ?? 0, MAX_RETRY_AFTER);
         if (error instanceof ProtocolError) {
           const what = `${this.#conversation.transport.serverName} tells of no more changes: ${error.message}`;
           return tell(
@@ -79,7 +83,7 @@ class ModernSubscription implements Subscription {
         }
       }
       if (this.#conversation.isOver) return;
-      await pause(backoff(this.#failures++, FIRST_PAUSE, MAX_PAUSE), signal).catch(() => {});
+      await pause(wait + backoff(this.#failures++, FIRST_PAUSE, MAX_PAUSE), signal).catch(() => {});
     }
   }
 

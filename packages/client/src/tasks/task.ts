@@ -60,7 +60,8 @@ export async function retried<T>(
       return await ask();
     } catch (error) {
       if (!isPassing(error) || signal.aborted || isOver() || failures >= MAX_FAILURES) throw error;
-      await pause(backoff(failures, FIRST_PAUSE, MAX_PAUSE), signal);
+      const { retryAfter = 0 } = error as { retryAfter?: number };
+      await pause(Math.min(retryAfter, MAX_PAUSE) + backoff(failures, FIRST_PAUSE, MAX_PAUSE), signal);
     }
   }
 }
@@ -71,7 +72,7 @@ function isPassing(error: unknown): boolean {
   if (!(error instanceof ConnectionError)) return false;
   const { reason, status } = error;
   if (status !== undefined) return status >= 500 || status === 429;
-  return reason === "closed" || reason === "unreachable";
+  return reason === "closed" || reason === "unreachable" || reason === "exited";
 }
 
 /** Does something within `maxTaskTime`, and until the caller gives up; its signal aborts when it is done, too. */

@@ -26,6 +26,7 @@ export interface ChannelKind {
 /** Makes a transport of a channel. */
 export function channelTransport(channel: Channel, kind: ChannelKind): Transport {
   let revision: Revision | undefined;
+  const post = kind.post ?? ((text: string) => channel.send(text));
   return {
     serverName: kind.serverName,
     mirrorsParams: false,
@@ -52,12 +53,11 @@ export function channelTransport(channel: Channel, kind: ChannelKind): Transport
     },
 
     async post(text: string) {
-      if (kind.post !== undefined) kind.post(text);
-      else channel.send(text);
+      post(text);
     },
 
     cancel(requestId: number, reason: string, notify: boolean) {
-      if (notify) channel.send(writeNotification("notifications/cancelled", { requestId, reason }));
+      if (notify) post(writeNotification("notifications/cancelled", { requestId, reason }));
     },
 
     adopt(agreed: Revision) {

@@ -22,6 +22,11 @@ import { openStandalone, type Standalone } from "./standalone.ts";
 import { StreamPosition } from "./stream-position.ts";
 import type { Receiver, RequestHead, Transport } from "./transport.ts";
 
+/** An answer that will not come: nobody knows how far the server got. */
+const LOST = { mayHaveRun: true };
+/** Tries in a row to take up the stream of an answer that reach nobody: the instance is gone. */
+const MAX_FAILURES = 3;
+
 /** A request that has no answer yet. */
 interface Sent {
   readonly text: string;
@@ -29,16 +34,12 @@ interface Sent {
   reply: Reply | undefined;
   /** Where its answer is looked for after its own connection was lost. */
   stream: LegacyStream | undefined;
-  /** A lost session was replaced for it once; it is not done twice. */
-  renewed: boolean;
 }
 
 /** Requests as POSTs over a pool of connections to one origin. */
 export class HttpTransport implements Transport {
   readonly serverName: string;
   readonly mirrorsParams = true;
-  /** Opens a new session when the server has forgotten ours. Set once a legacy session is open. */
-  renewSession: (() => Promise<void>) | undefined;
   /** The last status that is no success, and no failure of the server's. */
   refusedWith: number | undefined;
   readonly #settings: Settings;
@@ -49,7 +50,6 @@ export class HttpTransport implements Transport {
   #revisionHeader: readonly string[] = [];
   #modern = true;
   #session: string | undefined;
-  #renewal: Promise<void> | undefined;
   /** What the server tells us unasked; a modern one tells nothing so. */
   #standalone: Standalone | undefined;
 
@@ -64,20 +64,24 @@ export class HttpTransport implements Transport {
   }
 
   send(text: string, head: RequestHead): void {
-    const sent: Sent = { text, head, reply: undefined, stream: undefined, renewed: false };
+    const sent: Sent = { text, head, reply: undefined, stream: undefined };
     this.#inFlight.set(head.id, sent);
-    if (this.#renewal === undefined || head.method === "initialize") this.#dispatch(sent);
-    else this.#afterRenewal(sent);
+    this.#dispatch(sent);
   }
 
   post(text: string): Promise<void> {
+    const session = this.#session;
     return new Promise((resolve, reject) => {
       const listener: ReplyListener = {
         onText() {},
         onEnd: resolve,
         onRefusal: (status, headers, body) => {
           if (this.#endpoint.follow(status, headers)) this.#post(text, undefined, listener);
-          else reject(refusal(this.serverName, status, headers, body));
+          else {
+            const why = refusal(this.serverName, status, headers, body);
+            if (status === 404) this.#lose(session, why);
+            reject(why);
+          }
         },
         onError: (error) => reject(networkFailure(this.serverName, error)),
       };
@@ -125,7 +129,7 @@ export class HttpTransport implements Transport {
       get: (lastEventId, listener) => this.#get(lastEventId, listener),
       onText: (text) => this.#hear(text),
       onGap: () => this.#receiver.onGap(),
-      onSessionLost: () => this.#replace(session),
+      onSessionLost: (why) => this.#lose(session, why),
       onLost: (why) => tell(this.#settings.onWarning, why),
       follow: (status, headers) => this.#endpoint.follow(status, headers),
     });
@@ -170,14 +174,20 @@ export class HttpTransport implements Transport {
         position.retryAfter(ms);
       },
       onEnd: () =>
-        end(new ConnectionError("closed", `${this.serverName} ended ${head.method} without an answer`)),
+        end(new ConnectionError("closed", `${this.serverName} ended ${head.method} without an answer`, LOST)),
       onRefusal: (status, headers, body) => {
         if (!this.#unanswered(sent)) return;
-        if (this.#endpoint.follow(status, headers)) this.#dispatch(sent);
-        else if (status === 404 && session !== undefined && !sent.renewed) this.#renew(sent, session);
-        else {
-          if (status < 500) this.refusedWith = status;
-          this.#fail(sent, refusal(this.serverName, status, headers, body));
+        if (this.#endpoint.follow(status, headers)) {
+          this.#dispatch(sent);
+          return;
+        }
+        if (status < 500) this.refusedWith = status;
+        const why = refusal(this.serverName, status, headers, body);
+        if (status === 404 && session !== undefined) {
+          this.#inFlight.delete(head.id);
+          this.#lose(session, why, head.id);
+        } else {
+          this.#fail(sent, why);
         }
       },
       onError: (error) => end(networkFailure(this.serverName, error)),
@@ -189,19 +199,21 @@ export class HttpTransport implements Transport {
     const { method } = sent.head;
     const lost = (why: string) => {
       const what = `${this.serverName} ended ${method} without an answer, and ${why}`;
-      this.#fail(sent, new ConnectionError("closed", what));
+      return new ConnectionError("closed", what, LOST);
     };
     sent.stream = new LegacyStream(
       {
         get: (lastEventId, listener) => this.#get(lastEventId, listener),
         onText: (text) => this.#hear(text, sent),
         onRefusal: (status) => {
-          if (status >= 500) return "again";
-          lost(`answered ${status} to who came back for it`);
-          if (status === 404) this.#replace(session);
+          if (status >= 500 || status === 429) return "again";
+          const why = lost(`answered ${status} to who came back for it`);
+          if (status === 404) this.#lose(session, why);
+          this.#fail(sent, why);
           return "over";
         },
-        onBarren: () => lost("has nothing to add to it"),
+        maxFailures: MAX_FAILURES,
+        onBarren: () => this.#fail(sent, lost("has nothing to add to it")),
       },
       position,
     );
@@ -268,35 +280,12 @@ export class HttpTransport implements Transport {
     return headers;
   }
 
-  /** The server has forgotten our session: a new one, opened once for all who wait, then the request again. */
-  #renew(sent: Sent, lost: string): void {
-    sent.renewed = true;
-    this.#replace(lost);
-    this.#afterRenewal(sent);
-  }
-
-  #replace(lost: string | undefined): void {
-    if (
-      lost === undefined ||
-      this.#session !== lost ||
-      this.#renewal !== undefined ||
-      this.renewSession === undefined
-    )
-      return;
-    this.#renewal = this.renewSession().finally(() => {
-      this.#renewal = undefined;
-    });
-    // Who waits for it is told of a failure; when nobody does, the next request finds out.
-    this.#renewal.catch(() => {});
-  }
-
-  #afterRenewal(sent: Sent): void {
-    Promise.resolve(this.#renewal).then(
-      () => {
-        if (this.#unanswered(sent)) this.#dispatch(sent);
-      },
-      (error: Error) => this.#fail(sent, error),
-    );
+  /** The server has forgotten a session: that of a request, or of a stream. */
+  #lose(session: string | undefined, refusal: Error, requestId?: number): void {
+    if (session === undefined) return;
+    const what = `${this.serverName} has lost the session`;
+    const why = new ConnectionError("refused", what, { status: 404, cause: refusal });
+    this.#receiver.onSessionLost(why, requestId, this.#session !== session);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import { ConnectionError } from "../errors.ts";
+import { retryAfterOf } from "./http-errors.ts";
 import type { Reply, ReplyListener } from "./reply.ts";
 import type { StreamPosition } from "./stream-position.ts";
 
@@ -12,7 +13,9 @@ export interface LegacyStreamHost {
   onText(text: string): void;
   /** The server does not give the stream; it is not asked again, unless this says so. */
   onRefusal(status: number, headers: IncomingHttpHeaders, body: string): "again" | "over";
-  /** It ended each time without an event. */
+  /** Tries in a row that reach nobody, until it is not opened again. Default: for ever. */
+  readonly maxFailures?: number;
+  /** It ended each time without an event, or nobody was there. */
   onBarren(): void;
 }
 
@@ -25,6 +28,7 @@ export class LegacyStream {
   #reply: Reply | undefined;
   #timer: NodeJS.Timeout | undefined;
   #barren = 0;
+  #failures = 0;
 
   constructor(host: LegacyStreamHost, position: StreamPosition) {
     this.#host = host;
@@ -36,6 +40,9 @@ export class LegacyStream {
     let bare = true;
     let brought = false;
     this.#reply = this.#host.get(this.#position.lastEventId, {
+      onHeaders: () => {
+        this.#failures = 0;
+      },
       onText: (text, event) => {
         // A body that is no stream is not what was asked for.
         if (event === undefined) return;
@@ -53,10 +60,12 @@ export class LegacyStream {
         if (!bare && !brought) this.#position.polls++;
       },
       onRefusal: (status, headers, body) => {
-        if (this.#host.onRefusal(status, headers, body) === "again") this.#again(true);
+        if (this.#host.onRefusal(status, headers, body) !== "again") return;
+        this.#position.notBefore(retryAfterOf(status, headers) ?? 0);
+        this.#failed();
       },
       // An answer that is no stream, or passes a limit, will be the same the next time.
-      onError: (error) => (error instanceof ConnectionError ? this.#ended(true) : this.#again(true)),
+      onError: (error) => (error instanceof ConnectionError ? this.#ended(true) : this.#failed()),
     });
   }
 
@@ -80,6 +89,11 @@ export class LegacyStream {
   #ended(bare: boolean): void {
     if (bare && ++this.#barren >= MAX_BARREN) this.#host.onBarren();
     else this.#again(bare);
+  }
+
+  #failed(): void {
+    if (++this.#failures >= (this.#host.maxFailures ?? Number.POSITIVE_INFINITY)) this.#host.onBarren();
+    else this.#again(true);
   }
 
   #again(failed: boolean): void {

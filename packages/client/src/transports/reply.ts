@@ -108,7 +108,7 @@ export class ReplyReader implements Reply, Dispatcher.DispatchHandler {
         new ConnectionError(
           "not-mcp",
           `${this.#serverName} answered with ${type.slice(0, 100)}, not with an MCP message; is the path right?`,
-          { status },
+          { status, mayHaveRun: true },
         ),
       );
     }
@@ -166,6 +166,8 @@ export class ReplyReader implements Reply, Dispatcher.DispatchHandler {
 
   #tooLarge(): ConnectionError {
     const limit = `maxMessageBytes allows (${this.#maxMessageBytes})`;
-    return new ConnectionError("too-large", `${this.#serverName} sent a message larger than ${limit}`);
+    return new ConnectionError("too-large", `${this.#serverName} sent a message larger than ${limit}`, {
+      mayHaveRun: true,
+    });
   }
 }

@@ -15,7 +15,7 @@ export interface StandaloneHost {
   /** What came between two streams was missed. */
   readonly onGap: () => void;
   /** The session that it belonged to is not known any more. */
-  readonly onSessionLost: () => void;
+  readonly onSessionLost: (why: ConnectionError) => void;
   /** It was there, and will not be again. */
   readonly onLost: (why: ConnectionError) => void;
   readonly follow: (status: number, headers: Parameters<LegacyStreamHost["onRefusal"]>[1]) => boolean;
@@ -44,7 +44,8 @@ export function openStandalone(host: StandaloneHost): Standalone {
       get: (lastEventId, listener) =>
         host.get(lastEventId, {
           ...listener,
-          onHeaders: () => {
+          onHeaders: (headers) => {
+            listener.onHeaders?.(headers);
             onAnswer();
             // A stream that goes on after an event brings what was missed.
             if (opened && lastEventId === undefined) host.onGap();
@@ -58,14 +59,15 @@ export function openStandalone(host: StandaloneHost): Standalone {
       onText: host.onText,
       onRefusal: (status, headers) => {
         onAnswer();
-        if (host.follow(status, headers) || status >= 500) return "again";
+        if (host.follow(status, headers) || status >= 500 || status === 429) return "again";
         if (position.lastEventId !== undefined && status === 400) {
           // The server does not know the place any more.
           position.forget();
           return "again";
         }
         // Most often 405 at once: it has none, and need not have one.
-        if (opened && status === 404) host.onSessionLost();
+        if (opened && status === 404)
+          host.onSessionLost(new ConnectionError("refused", `${host.serverName} answered 404`, { status }));
         else if (opened) lost(`it answered ${status} to who came back to its stream`);
         return "over";
       },

@@ -11,6 +11,7 @@ import { tell } from "../tell.ts";
 import { channelTransport } from "./channel.ts";
 import { environmentFor } from "./environment.ts";
 import { type Command, endTree, startTree } from "./process-tree.ts";
+import { reopened } from "./reopened.ts";
 import type { Transport } from "./transport.ts";
 
 /** Lines of stderr that are kept to explain a failure. */
@@ -23,8 +24,12 @@ const MAX_WAITING_POSTS = 1_000;
 /** Values of declared variables that are shorter are no secrets, and would blot out half of every line. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Starts a server process and connects to it. */
+/** Starts a server process and connects to it; one that died can be started again. */
 export function stdioTransport(target: Command, settings: Settings): Transport {
+  return reopened(() => processTransport(target, settings));
+}
+
+function processTransport(target: Command, settings: Settings): Transport {
   const server = new ServerProcess(target, settings);
   return channelTransport(server, {
     serverName: server.name,
@@ -77,8 +82,9 @@ class ServerProcess implements Channel {
     });
   }
 
+  /** @throws ConnectionError when it was not sent: the end of the connection is told soon, or what waits is too much */
   send(text: string, onWritten?: () => void): void {
-    if (!this.#stdin.writable) return;
+    if (!this.#takes) throw new ConnectionError("closed", `${this.name} does not take anything any more`);
     const { maxQueuedBytes } = this.#settings;
     if (this.#stdin.writableLength > maxQueuedBytes) {
       throw new ConnectionError(
@@ -94,9 +100,13 @@ class ServerProcess implements Channel {
    * until it has; requests of ours do not count, as a server may have to tell much before it takes the next.
    */
   post(text: string): void {
-    if (!this.#stdin.writable) return;
+    if (!this.#takes) return;
     this.send(text, this.#onPostWritten);
     if (++this.#waitingPosts >= MAX_WAITING_POSTS) this.#child.stdout?.pause();
+  }
+
+  get #takes(): boolean {
+    return this.#stdin.writable && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   readonly #onPostWritten = (): void => {

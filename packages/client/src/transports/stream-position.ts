@@ -4,7 +4,7 @@ import type { EventSourceMessage } from "eventsource-parser";
 import { backoff } from "../pause.ts";
 import { isHeaderValue } from "./http-headers.ts";
 
-const FIRST_PAUSE = 1_000;
+const FIRST_PAUSE = 500;
 const MAX_PAUSE = 60_000;
 /** A server that wants us back sooner is asked after this long all the same. */
 const MIN_RETRY = 100;
@@ -23,6 +23,8 @@ export class StreamPosition {
   polls = 0;
   #lastEventId: string | undefined;
   #retry: number | undefined;
+  /** Milliseconds that the next pause is longer by. */
+  #busy = 0;
   readonly #seen = new Set<string>();
 
   /** Where to go on; nothing when the stream has no ids. */
@@ -45,6 +47,11 @@ export class StreamPosition {
     this.#retry = Math.max(MIN_RETRY, Math.min(ms, MAX_RETRY));
   }
 
+  /** The server is busy for so many milliseconds from now. */
+  notBefore(ms: number): void {
+    this.#busy = Math.min(ms, MAX_RETRY);
+  }
+
   /** The server does not know where we were: the stream starts anew. */
   forget(): void {
     this.#lastEventId = undefined;
@@ -53,9 +60,12 @@ export class StreamPosition {
   /** Milliseconds until the next try: what the server said, and longer each time that it brings nothing. */
   pause(): number {
     const { failures, polls } = this;
-    if (this.#retry === undefined) return backoff(failures + Math.min(polls, 3), FIRST_PAUSE, MAX_PAUSE);
+    const busy = this.#busy;
+    this.#busy = 0;
+    if (this.#retry === undefined)
+      return busy + backoff(failures + Math.min(polls, 3), FIRST_PAUSE, MAX_PAUSE);
     const poll = Math.max(this.#retry, Math.min(this.#retry * 2 ** polls, MAX_POLL));
-    return poll + (failures === 0 ? 0 : backoff(failures - 1, FIRST_PAUSE, MAX_PAUSE));
+    return busy + poll + (failures === 0 ? 0 : backoff(failures - 1, FIRST_PAUSE, MAX_PAUSE));
   }
 
   /** Remembers where an event was; false when it was there before. */

@@ -1,6 +1,7 @@
 /** What a transport does for a client: it carries requests out, and brings back what belongs to each. */
 
 import type { InvalidMessage, Message, Revision } from "@patchbay/core";
+import type { ConnectionError } from "../errors.ts";
 
 /** What a transport must know of a request besides its text. */
 export interface RequestHead {
@@ -23,9 +24,16 @@ export interface Receiver {
   onMessage(message: Message | InvalidMessage, requestId?: number): boolean;
   /** A request can get no answer any more. */
   onFailure(requestId: number, error: Error): void;
+  /**
+   * The server has forgotten our session.
+   *
+   * @param requestId a request that it refused for that, and has not done
+   * @param isReplaced there is a new one already
+   */
+  onSessionLost(why: ConnectionError, requestId?: number, isReplaced?: boolean): void;
   /** What the server tells unasked was not heard for a while. */
   onGap(): void;
-  /** The connection has ended; called once, last. */
+  /** The connection has ended; called once, and then nothing until it is opened again. */
   onClose(cause?: Error): void;
 }
 
@@ -53,6 +61,12 @@ export interface Transport {
   probeExpired(): Promise<void>;
   /** What the server left behind that may explain a failure, as sentences; empty when there is nothing. */
   evidence(): string;
+  /**
+   * Opens a connection again that has ended, where that can be done.
+   *
+   * @throws ConnectionError
+   */
+  reopen?(): Promise<void>;
   /** Ends the connection; resolves when nothing of it is left. */
   close(): Promise<void>;
 }
