@@ -12,6 +12,7 @@ import type { Reply } from "./dispatch.ts";
 import type { Call } from "./exchange.ts";
 import { failure } from "./features/tools.ts";
 import { ReadyPage } from "./listing.ts";
+import { outcomeOf } from "./observer.ts";
 import { RateLimitError } from "./rates.ts";
 import type { McpServer } from "./server.ts";
 
@@ -36,11 +37,13 @@ export function answer(
   done: (answer: Answer) => void,
 ): void {
   const { wire } = call.caller;
+  const observed = server.observer?.request?.(method, wire.revision);
   const fail = (thrown: unknown): void => {
     if (thrown instanceof InvalidArgumentsError && wire.wrongArgumentsAreResults) {
       return succeed(failure(thrown.message));
     }
     if (!(thrown instanceof ProtocolError)) server.report(thrown, method);
+    observed?.(call.cancelled ? "cancelled" : "error");
     done(errorAnswer(wire, id, thrown));
   };
   const succeed = (reply: Reply): void => {
@@ -50,6 +53,7 @@ export function answer(
     } catch (thrown) {
       return fail(thrown);
     }
+    observed?.(call.cancelled ? "cancelled" : outcomeOf(reply));
     done({ text, errorCode: undefined });
   };
   try {

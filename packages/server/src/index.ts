@@ -16,6 +16,7 @@ export type {
 export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
 export type { Enabled } from "./listing.ts";
 export type { HandledRequest, Middleware } from "./middleware.ts";
+export type { Observer, Outcome } from "./observer.ts";
 export type { Rate, Rates } from "./rates.ts";
 export { McpServer, type McpServerOptions, type MethodHandler } from "./server.ts";
 export { type MemoryTasksOptions, memoryTasks } from "./tasks/memory.ts";

@@ -32,6 +32,7 @@ import {
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
 import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
+import { type Observer, together } from "./observer.ts";
 import { type RateGates, type Rates, rateGates } from "./rates.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
 import { Tasks, type TasksOptions } from "./tasks/tasks.ts";
@@ -103,7 +104,9 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly #declared: ServerCapabilities;
   #sealer: Sealer;
   readonly #hasSecrets: boolean;
-  readonly #onError: (error: unknown, where: string) => void;
+  readonly #onError: ((error: unknown, where: string) => void) | undefined;
+  readonly #observers: Observer[] = [];
+  #observer: Observer | undefined;
 
   constructor(info: Implementation, options: McpServerOptions = {}) {
     const { pageSize = 1000 } = options;
@@ -124,8 +127,8 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     }
     this.#declared = { ...(extensions && { extensions }), ...(experimental && { experimental }) };
     this.rates = rateGates(options.rates ?? {});
-    this.#onError = options.onError ?? ((error, where) => console.error(`[${info.name}] ${where}:`, error));
-    this.tasks = new Tasks(options.tasks ?? {}, this.#onError);
+    this.#onError = options.onError;
+    this.tasks = new Tasks(options.tasks ?? {}, this.report);
   }
 
   /**
@@ -254,7 +257,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   handle(method: string, params: JsonObject, exchange: Exchange): Reply | Promise<Reply> {
     const own = this.#methods.get(method);
     if (own !== undefined) return own(params, new Context(exchange, params));
-    return dispatch(this.#catalog, method, params, exchange, this.#onError, this.rates);
+    return dispatch(this.#catalog, method, params, exchange, this.report, this.rates);
   }
 
   /** Carries a request through the middleware to the work. */
@@ -282,8 +285,30 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     if (!this.#hasSecrets) this.#sealer = createSealer("state", secrets);
   }
 
-  /** Tells the operator of a failure whose details the client is not told. */
-  report(error: unknown, where: string): void {
-    this.#onError(error, where);
+  /** Who looks on, if anybody does. */
+  get observer(): Observer | undefined {
+    return this.#observer;
   }
+
+  /**
+   * Lets somebody look on, whatever it is served over.
+   *
+   * @returns ends it
+   */
+  observe(observer: Observer): () => void {
+    this.#observers.push(observer);
+    this.#observer = together(this.#observers);
+    return () => {
+      const index = this.#observers.indexOf(observer);
+      if (index !== -1) this.#observers.splice(index, 1);
+      this.#observer = together(this.#observers);
+    };
+  }
+
+  /** Tells the operator of a failure whose details the client is not told. */
+  readonly report = (error: unknown, where: string): void => {
+    this.#onError?.(error, where);
+    if (this.#observer?.error !== undefined) this.#observer.error(error, where);
+    else if (this.#onError === undefined) console.error(`[${this.info.name}] ${where}:`, error);
+  };
 }

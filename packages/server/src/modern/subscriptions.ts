@@ -49,6 +49,10 @@ export class Subscriptions {
     this.#maxWatched = maxWatched;
   }
 
+  get size(): number {
+    return this.#open.size;
+  }
+
   /**
    * Answers `subscriptions/listen`: resolves when it is over, with the result that ends it gracefully.
    *

@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Metrics } from "../metrics.ts";
 import type { McpServer } from "../server.ts";
 import { createEndpoint, type EndpointOptions } from "./http/endpoint.ts";
 import { createGuard } from "./http/guard.ts";
@@ -41,6 +42,8 @@ export interface HttpOptions extends EndpointOptions {
   drainTimeout?: number;
   /** Connections that may be open at once. Default 10,000. */
   maxConnections?: number;
+  /** Counts what goes on, from `createMetrics` of `@patchbay/server/metrics`. Default: nothing is counted. */
+  metrics?: Metrics;
 }
 
 /** A server that is listening. */
@@ -116,6 +119,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     });
 
   const guard = createGuard(host, options);
+  const { metrics } = options;
   let draining = false;
   const http = createServer(
     {
@@ -128,6 +132,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     (request, response) => {
       const { url = "/" } = request;
       if (draining) response.setHeader("connection", "close");
+      metrics?.follow(response);
       const exchange = new NodeExchange(request, response, options.drainTimeout);
       if (isAt(url, path)) return endpoint.handle(exchange);
       if (sse && sseEndpoint) {
@@ -145,6 +150,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     },
   );
   http.maxConnections = options.maxConnections ?? 10_000;
+  const unobserve = metrics === undefined ? [] : observe(metrics);
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
     http.listen(port, host, () => {
@@ -176,6 +182,28 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     if (sseEndpoint) sseEndpoint.end();
     await closeGracefully(http, graceMs);
     endpoint.stop();
+    for (const end of unobserve) end();
+  }
+
+  function observe(metrics: Metrics): (() => void)[] {
+    return [
+      server.observe(metrics.observer),
+      metrics.gauge(
+        "patchbay_live_sessions",
+        "Legacy HTTP sessions in which something goes on: a request, a question, a stream",
+        () => endpoint.live,
+      ),
+      metrics.gauge(
+        "patchbay_subscriptions",
+        "Modern subscriptions that are open",
+        () => endpoint.subscriptions,
+      ),
+      metrics.gauge(
+        "patchbay_kept_characters",
+        "Characters of events that legacy streams keep for clients that come back",
+        () => endpoint.kept,
+      ),
+    ];
   }
 }
 

@@ -60,6 +60,10 @@ export interface Endpoint {
   stop(): void;
   /** Legacy sessions in which something goes on: a request, a question, a stream. */
   readonly live: number;
+  /** Modern subscriptions that are open. */
+  readonly subscriptions: number;
+  /** Characters of events that legacy streams keep. */
+  readonly kept: number;
 }
 
 const MIB = 1024 * 1024;
@@ -192,6 +196,12 @@ export function createEndpoint(
     stop: () => legacy.stop(),
     get live() {
       return legacy.live;
+    },
+    get subscriptions() {
+      return subscriptions.size;
+    },
+    get kept() {
+      return legacy.kept;
     },
   };
 }

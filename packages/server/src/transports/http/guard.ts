@@ -65,7 +65,7 @@ export function createGuard(boundTo: string | undefined, options: GuardOptions):
   }
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return LOOPBACK.includes(address) || address === "::1" || address.startsWith("127.");
 }
 

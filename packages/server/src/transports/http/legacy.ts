@@ -103,6 +103,11 @@ export class LegacyEndpoint {
     return this.#live?.size ?? 0;
   }
 
+  /** Characters of the events that its streams keep. */
+  get kept(): number {
+    return this.#budget.used;
+  }
+
   /** Opens a session. */
   async initialize(message: RequestMessage, http: HttpExchange): Promise<void> {
     const { record, result } = initialize(this.#server, message.params, this.#store !== undefined);
@@ -118,7 +123,10 @@ export class LegacyEndpoint {
     );
     if (opened.errorCode === undefined) {
       const sessionId = await this.#store?.create(record);
-      if (sessionId !== undefined) http.setHeader("mcp-session-id", sessionId);
+      if (sessionId !== undefined) {
+        http.setHeader("mcp-session-id", sessionId);
+        this.#server.observer?.session?.("opened", sessionId);
+      }
     }
     sendJson(http, 200, opened.text);
   }
@@ -212,6 +220,7 @@ export class LegacyEndpoint {
     if (session?.id === undefined) return;
     const { id, record } = session;
     await this.#store.delete(id);
+    this.#server.observer?.session?.("deleted", id);
     await Promise.all([this.#end(id, record.key), this.#peers?.ended(id, record.key)]);
     http.respond(204);
   }

@@ -1,0 +1,187 @@
+/** Metrics for Prometheus: what is asked, what becomes of it, how long it takes, and what is open. */
+
+import type { ServerResponse } from "node:http";
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Observer } from "./observer.ts";
+
+export { type MetricsServing, type MetricsServingOptions, serveMetrics } from "./transports/http/metrics.ts";
+
+/** What can be scraped. */
+export interface MetricsSource {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** The metrics of one process. */
+export interface Metrics extends MetricsSource {
+  /** Counts requests and sessions of the servers that it observes. */
+  readonly observer: Observer;
+  /** Counts a response, and what waits in it, until it is over. */
+  follow(response: ServerResponse): void;
+  /**
+   * Is a number that is asked for at each scrape; the sum, where several are read.
+   *
+   * @returns ends it
+   */
+  gauge(name: string, help: string, read: () => number): () => void;
+  /** In a worker of `node:cluster`: lets the process that started it gather these, by `metricsOfWorkers`. */
+  share(): void;
+}
+
+/** As a label any other is `other`: a client may write what it likes. */
+const METHODS = new Set([
+  "completion/complete",
+  "initialize",
+  "logging/setLevel",
+  "ping",
+  "prompts/get",
+  "prompts/list",
+  "resources/list",
+  "resources/read",
+  "resources/subscribe",
+  "resources/templates/list",
+  "resources/unsubscribe",
+  "server/discover",
+  "subscriptions/listen",
+  "tasks/cancel",
+  "tasks/get",
+  "tasks/list",
+  "tasks/result",
+  "tasks/update",
+  "tools/call",
+  "tools/list",
+]);
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/**
+ * Begins to count. Give it to `serveHttp` as `metrics`, and let it be scraped by `serveMetrics`.
+ *
+ * @example
+ * ```ts
+ * const metrics = createMetrics();
+ * await serveHttp(server, { metrics });
+ * await serveMetrics(metrics, { port: 9464 });
+ * ```
+ */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: "patchbay_requests_total",
+    help: "Requests that were answered, by method, revision and outcome",
+    labelNames: ["method", "revision", "outcome"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "patchbay_request_duration_seconds",
+    help: "From a request's arrival to its answer; subscriptions are left out",
+    labelNames: ["method", "revision"],
+    buckets: SECONDS,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: "patchbay_requests_in_flight",
+    help: "Requests that are being answered, subscriptions among them",
+    registers,
+  });
+  const sessions = new Counter({
+    name: "patchbay_sessions_total",
+    help: "Legacy HTTP sessions that were opened, and that their clients deleted",
+    labelNames: ["event"],
+    registers,
+  });
+  const refusals = new Counter({
+    name: "patchbay_http_refusals_total",
+    help: "HTTP responses with a status from 400 up",
+    labelNames: ["status"],
+    registers,
+  });
+  const open = new Set<ServerResponse>();
+  const readers = new Map<string, Set<() => number>>();
+  const gauge: Metrics["gauge"] = (name, help, read) => {
+    const known = readers.get(name);
+    const all = known ?? new Set();
+    readers.set(name, all.add(read));
+    if (known === undefined) {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set([...all].reduce((sum, each) => sum + each(), 0));
+        },
+      });
+    }
+    return () => void all.delete(read);
+  };
+  gauge("patchbay_http_streams", "Responses of events that are open", () => {
+    let streams = 0;
+    for (const response of open) if (isStream(response)) streams++;
+    return streams;
+  });
+  gauge("patchbay_http_waiting_bytes", "Bytes that wait for readers, in all responses", () => {
+    let bytes = 0;
+    for (const response of open) bytes += response.writableLength;
+    return bytes;
+  });
+
+  // A child by its labels is found once: prom-client would hash them at each call.
+  const timed = kept((method, revision) => seconds.labels(method, revision));
+  const counted = kept((method, revision, outcome) => requests.labels(method, revision, outcome));
+
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    observer: {
+      request(asked, revision) {
+        const method = METHODS.has(asked) ? asked : "other";
+        const began = performance.now();
+        inFlight.inc();
+        return (outcome) => {
+          inFlight.dec();
+          counted(method, revision, outcome).inc();
+          if (method === "subscriptions/listen") return;
+          timed(method, revision).observe((performance.now() - began) / 1000);
+        };
+      },
+      session: (event) => sessions.inc({ event }),
+    },
+    follow(response) {
+      open.add(response);
+      response.once("close", () => {
+        open.delete(response);
+        if (response.statusCode >= 400) refusals.inc({ status: response.statusCode });
+      });
+    },
+    gauge,
+    share() {
+      AggregatorRegistry.setRegistries(registry);
+      new AggregatorRegistry();
+    },
+  };
+}
+
+/** The metrics of all workers of `node:cluster` as one, in the process that started them. */
+export function metricsOfWorkers(): MetricsSource {
+  const registry = new AggregatorRegistry();
+  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
+}
+
+/** A response that is whole ends in the turn in which it begins. */
+function isStream(response: ServerResponse): boolean {
+  return response.headersSent && !response.writableEnded;
+}
+
+function kept<Made>(make: (...labels: string[]) => Made): (...labels: string[]) => Made {
+  const made = new Map<string, Made>();
+  return (...labels) => {
+    const key = labels.join(" ");
+    let known = made.get(key);
+    if (known === undefined) {
+      known = make(...labels);
+      made.set(key, known);
+    }
+    return known;
+  };
+}
