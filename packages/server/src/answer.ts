@@ -4,6 +4,8 @@ import {
   InvalidArgumentsError,
   ProtocolError,
   type RequestId,
+  type Result,
+  UrlElicitationRequiredError,
   type Wire,
   writeError,
   writeResult,
@@ -38,9 +40,14 @@ export function answer(
 ): void {
   const { wire } = call.caller;
   const observed = server.observer?.request?.(method, wire.revision);
+  let required = false;
   const fail = (thrown: unknown): void => {
     if (thrown instanceof InvalidArgumentsError && wire.wrongArgumentsAreResults) {
       return succeed(failure(thrown.message));
+    }
+    if (thrown instanceof UrlElicitationRequiredError && !required) {
+      required = true;
+      return void requireVisits(call, thrown).then(succeed, fail);
     }
     if (!(thrown instanceof ProtocolError)) server.report(thrown, method);
     observed?.(call.cancelled ? "cancelled" : "error");
@@ -67,6 +74,11 @@ export function answer(
   } catch (thrown) {
     fail(thrown);
   }
+}
+
+async function requireVisits({ dialogue }: Call, needed: UrlElicitationRequiredError): Promise<Result> {
+  if (dialogue.require === undefined) throw needed;
+  return dialogue.require(needed);
 }
 
 /** The answer to a request that cannot be carried out. */

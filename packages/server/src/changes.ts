@@ -5,13 +5,23 @@ import type { Instances } from "./sessions/instances.ts";
 /** A list has other entries than before, or a resource other contents. */
 export type Change =
   | { readonly kind: "tools" | "resources" | "prompts" }
-  | { readonly kind: "resource"; readonly uri: string };
+  | { readonly kind: "resource"; readonly uri: string }
+  /** A user is done with a page that one legacy client sent them to. */
+  | { readonly kind: "visit"; readonly elicitationId: string };
 
 /** The notification that tells a client of a change. */
-export function notificationOf(change: Change): { method: string; params: { uri?: string } } {
-  return change.kind === "resource"
-    ? { method: "notifications/resources/updated", params: { uri: change.uri } }
-    : { method: `notifications/${change.kind}/list_changed`, params: {} };
+export function notificationOf(change: Change): { method: string; params: object } {
+  switch (change.kind) {
+    case "resource":
+      return { method: "notifications/resources/updated", params: { uri: change.uri } };
+    case "visit":
+      return {
+        method: "notifications/elicitation/complete",
+        params: { elicitationId: change.elicitationId },
+      };
+    default:
+      return { method: `notifications/${change.kind}/list_changed`, params: {} };
+  }
 }
 
 /** Changes of one server. Those of one turn are told once each, after it. */
@@ -55,7 +65,7 @@ export class Changes {
   publish(change: Change): void {
     if (this.#listeners.size === 0 && this.#wanting().length === 0) return;
     if (this.#told.size === 0) queueMicrotask(() => this.#tell());
-    this.#told.set(change.kind === "resource" ? `resource ${change.uri}` : change.kind, change);
+    this.#told.set(Object.values(change).join(" "), change);
   }
 
   #tell(): void {

@@ -20,7 +20,9 @@ import {
   listRoots,
   type QuestionOptions,
   sample,
+  type VisitOptions,
 } from "./questions.ts";
+import { newElicitationId } from "./visits.ts";
 
 /** The handler's view of the request that it answers. */
 export class Context {
@@ -29,6 +31,7 @@ export class Context {
   readonly #progressToken: ProgressToken | undefined;
   #progress = Number.NEGATIVE_INFINITY;
   #deferred = false;
+  #visits = 0;
 
   /** @param defer makes the request a task, where it can become one later than at once */
   constructor(exchange: Exchange, params: JsonObject, defer?: () => Promise<Exchange>) {
@@ -117,18 +120,27 @@ export class Context {
   elicit(
     message: string,
     what: URL,
-    options?: QuestionOptions,
+    options?: VisitOptions,
   ): Promise<{ action: "accept" | "decline" | "cancel" }>;
   elicit<S extends Schema>(message: string, what: S, options?: QuestionOptions): Promise<Elicited<Parsed<S>>>;
   elicit(
     message: string,
     what: URL | Schema,
-    options?: QuestionOptions,
+    options?: VisitOptions,
   ): Promise<Elicited<unknown> | { action: string }> {
     const { dialogue } = this.#exchange;
     return what instanceof URL
       ? elicitUrl(dialogue, message, what, options)
       : elicitForm(dialogue, message, what, options);
+  }
+
+  /**
+   * A new id for a page that the user is sent to, to be part of its URL: by it the page knows which visit it is, and
+   * `server.elicitationComplete()` finds the client. It stays the same when the handler is run again.
+   */
+  elicitationId(): Promise<string> {
+    const { dialogue, key } = this.#exchange;
+    return dialogue.step(`elicitationId ${++this.#visits}`, () => newElicitationId(key)) as Promise<string>;
   }
 
   /**

@@ -6,8 +6,11 @@ import {
   type InputRequest,
   type JsonObject,
   type LoggingLevel,
+  MissingCapabilityError,
+  missingCapability,
   type Result,
   type Revision,
+  type UrlElicitationRequiredError,
   type Wire,
   writeNotification,
 } from "@patchbay/core";
@@ -58,8 +61,26 @@ export interface Dialogue {
    * @throws MissingCapabilityError when the client did not say it can be asked this
    */
   ask(request: InputRequest, key?: string): Promise<JsonObject>;
+  /**
+   * Ends the request because its user has to visit pages first, as the client's era has it.
+   *
+   * @throws the error itself where it is what the request is answered with, or MissingCapabilityError
+   */
+  require?(needed: UrlElicitationRequiredError): Promise<Result>;
   /** Does something once, even when the handler is run again to hear an answer; gives what it gave. */
   step(name: string, run: () => unknown): Promise<unknown>;
+}
+
+/**
+ * What is asked, as the client's revision spells it.
+ *
+ * @throws MissingCapabilityError when the client did not say that it can be asked this, or its revision cannot
+ */
+export function spelled(request: InputRequest, { wire, client }: Caller): InputRequest {
+  const missing = missingCapability(request, client.capabilities);
+  const sent = wire.inputRequest(request);
+  if (missing === undefined && sent !== undefined) return sent;
+  throw new MissingCapabilityError(request.method, (missing as JsonObject) ?? {});
 }
 
 /** An exchange over a real transport, from the arrival of its request to its answer. */

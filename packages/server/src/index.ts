@@ -1,6 +1,12 @@
 /** Define an MCP server once. How to serve it: `@patchbay/server/stdio`, `@patchbay/server/http`, or `serve()` in memory. */
 
-export { ErrorCode, ProtocolError, ResourceNotFoundError } from "@patchbay/core";
+export {
+  ErrorCode,
+  ProtocolError,
+  type RequiredVisit,
+  ResourceNotFoundError,
+  UrlElicitationRequiredError,
+} from "@patchbay/core";
 export type { Context } from "./context.ts";
 export type { Reply } from "./dispatch.ts";
 export { CancelledError, type ClientDescription, type Exchange } from "./exchange.ts";
@@ -16,6 +22,7 @@ export type {
 export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
 export type { Enabled } from "./listing.ts";
 export type { HandledRequest, Middleware } from "./middleware.ts";
+export { memoryUsedStates, type UsedStates } from "./modern/used-states.ts";
 export type { Observer, Outcome } from "./observer.ts";
 export type { Rate, Rates } from "./rates.ts";
 export { McpServer, type McpServerOptions, type MethodHandler } from "./server.ts";

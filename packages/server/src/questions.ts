@@ -29,6 +29,11 @@ export interface QuestionOptions {
   key?: string;
 }
 
+export interface VisitOptions extends QuestionOptions {
+  /** Names the visit, as `ctx.elicitationId()` gave it, where its end is to be told (2025-11-25). */
+  elicitationId?: string;
+}
+
 /** Asks the user to fill in a form. */
 export async function elicitForm<S extends Schema>(
   dialogue: Dialogue,
@@ -53,9 +58,10 @@ export async function elicitUrl(
   dialogue: Dialogue,
   message: string,
   url: URL,
-  { key }: QuestionOptions = {},
+  { key, elicitationId }: VisitOptions = {},
 ): Promise<{ action: "accept" | "decline" | "cancel" }> {
-  const params: ElicitParams = { mode: "url", message, url: url.href };
+  const named = elicitationId === undefined ? {} : { elicitationId };
+  const params: ElicitParams = { mode: "url", message, url: url.href, ...named };
   return { action: actionOf(await dialogue.ask({ method: "elicitation/create", params }, key)) };
 }
 

@@ -32,6 +32,7 @@ import {
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
 import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
+import { memoryUsedStates, type UsedStates } from "./modern/used-states.ts";
 import { type Observer, together } from "./observer.ts";
 import { type RateGates, type Rates, rateGates } from "./rates.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
@@ -56,6 +57,8 @@ export interface McpServerOptions {
    * Instances that serve the same clients need the same. Default: one of this process alone.
    */
   stateSecrets?: readonly string[];
+  /** Remembers which states were used, for tools that go on `once`. Default: this process's memory. */
+  usedStates?: UsedStates;
   /** Bounds on requests that ask their client. */
   resumption?: Partial<ResumptionLimits>;
   /** How often each who asks may call, complete and look at tasks. */
@@ -96,6 +99,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly resumption: ResumptionLimits;
   /** What changes in it while it runs. */
   readonly changes = new Changes();
+  readonly #usedStates: UsedStates;
   readonly tasks: Tasks;
   readonly rates: RateGates;
   readonly #catalog: Catalog;
@@ -119,6 +123,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     this.#sealer = createSealer("state", options.stateSecrets);
     this.#hasSecrets = options.stateSecrets !== undefined;
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
+    this.#usedStates = options.usedStates ?? memoryUsedStates();
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;
     for (const name of Object.keys(extensions ?? {})) {
@@ -232,9 +237,25 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     this.changes.publish({ kind: "resource", uri });
   }
 
+  /**
+   * Tells the client whose user was sent to a page that they are done there, where its revision has words for that
+   * (2025-11-25). Over HTTP it hears of it on its GET stream.
+   *
+   * @param elicitationId as `ctx.elicitationId()` gave it, on whatever instance
+   */
+  elicitationComplete(elicitationId: string): void {
+    this.changes.publish({ kind: "visit", elicitationId });
+  }
+
   /** The parameters of a tool that HTTP headers repeat; nothing for most tools. */
   mirroredParams(tool: unknown): readonly MirroredParam[] | undefined {
     return this.#catalog.tools.find(tool as string)?.mirrored;
+  }
+
+  /** Where a request's state is marked as used; nothing where it may be taken up again. */
+  goesOnOnce(method: string, { name }: JsonObject): UsedStates | undefined {
+    const once = method === "tools/call" && this.#catalog.tools.find(name as string)?.once;
+    return once === true ? this.#usedStates : undefined;
   }
 
   /** What it can do, by what it has been given. */

@@ -117,6 +117,12 @@ describe.each(wires((name) => name.endsWith("2026-07-28")))("%s", (_name, open) 
             result: { resultType: "complete", _meta: { [META.subscriptionId]: "open" } },
           }),
     ]);
+    // Where it has no stream of its own it is called off as well, before it is answered.
+    if (_name.startsWith("stdio"))
+      expect(wire.notifications.at(-1)).toMatchObject({
+        method: "notifications/cancelled",
+        params: { requestId: "open", _meta: { [META.subscriptionId]: "open" } },
+      });
   });
 });
 

@@ -37,7 +37,11 @@ export const wire20260728: Wire = {
   implementation: (info) => info,
   capabilities: (capabilities) => capabilities,
   notificationParams: (_method, params) => params,
-  inputRequest: (request) => request,
+  inputRequest(request) {
+    if (request.method !== "elicitation/create" || request.params.mode !== "url") return request;
+    const { elicitationId: _, ...params } = request.params;
+    return { ...request, params };
+  },
   error(thrown) {
     const error = toErrorObject(thrown);
     const code = codeToday(error.code);

@@ -151,6 +151,9 @@ export function legacyWire(revision: Revision): Wire {
           message: 'This tool runs as a task only: call it with "task"',
         };
       }
+      if (error.code === ErrorCode.UrlElicitationRequired && revision < "2025-11-25") {
+        return { ...error, code: ErrorCode.InvalidRequest };
+      }
       if (thrown instanceof MissingCapabilityError) return { ...error, code: ErrorCode.InvalidRequest };
       return error;
     },

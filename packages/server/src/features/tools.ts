@@ -48,6 +48,11 @@ export interface ToolDefinition<Input extends Schema, Output extends Schema> {
   /** How often each who asks may call it; beyond, the model is told to wait. Default: as `rates.calls` says. */
   rate?: Rate;
   /**
+   * Whether a call that asked goes on only once: its state is refused when it comes again. Default false: a client
+   * that lost the answer may send its last request again, and what must happen once is guarded by the handler.
+   */
+  once?: boolean;
+  /**
    * Whether it runs as a task for clients that take tasks, and `"required"` if for no others. The handler is the
    * same: in a task it is never run again, and what it asks waits for the answer. Default false.
    */
@@ -76,6 +81,7 @@ export interface ToolEntry extends Listed {
   readonly mirrored: readonly MirroredParam[] | undefined;
   readonly task: TaskOptions | undefined;
   readonly rate: RateLimit | undefined;
+  readonly once: boolean;
   readonly handler: (args: never, context: Context) => unknown;
 }
 
@@ -95,6 +101,7 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
     output: outputSchema,
     enabled,
     rate,
+    once = false,
     task: runsAsTask,
     ...rest
   } = tool;
@@ -125,6 +132,7 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
       enabled,
       mirrored: mirrored.length > 0 ? mirrored : undefined,
       task,
+      once,
       rate: rate && new RateLimit("rate", rate),
       handler,
     };

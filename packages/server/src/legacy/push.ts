@@ -5,14 +5,12 @@ import {
   type InputRequest,
   type InvalidMessage,
   type JsonObject,
-  MissingCapabilityError,
-  missingCapability,
   type RequestId,
   type ResultMessage,
   writeNotification,
   writeRequest,
 } from "@patchbay/core";
-import type { Call, Dialogue } from "../exchange.ts";
+import { type Call, type Dialogue, spelled } from "../exchange.ts";
 import { after } from "../timers.ts";
 
 /** A client may have to ask its user, who may be out for coffee. */
@@ -103,13 +101,12 @@ export function pushDialogue(call: Call, requests: ClientRequests): Dialogue {
   const steps = new Map<string, Promise<unknown>>();
   return {
     async ask(request) {
-      const { wire, client } = call.caller;
-      const sent = wire.inputRequest(request);
-      const missing = missingCapability(request, client.capabilities);
-      if (sent === undefined || missing !== undefined) {
-        throw new MissingCapabilityError(request.method, (missing as JsonObject) ?? {});
-      }
-      return requests.ask(sent, (text) => call.send(text), call.signal);
+      return requests.ask(spelled(request, call.caller), (text) => call.send(text), call.signal);
+    },
+    async require(needed) {
+      for (const params of needed.elicitations)
+        spelled({ method: "elicitation/create", params }, call.caller);
+      throw needed;
     },
     step(name, run) {
       let kept = steps.get(name);

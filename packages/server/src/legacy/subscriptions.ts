@@ -1,9 +1,10 @@
 /** What a legacy session is told of unasked: changed lists, and the resources that it subscribed to. */
 
 import { ErrorCode, type JsonObject, limitError, ProtocolError, writeNotification } from "@patchbay/core";
-import { notificationOf } from "../changes.ts";
+import { type Change, notificationOf } from "../changes.ts";
 import type { McpServer } from "../server.ts";
 import { tellTasks } from "../tasks/legacy.ts";
+import { isAskedOf } from "../visits.ts";
 import type { SessionRecord } from "./session.ts";
 
 /** The URIs of a session after `resources/subscribe` or `resources/unsubscribe` (server/resources § Subscriptions). */
@@ -23,6 +24,12 @@ export function withSubscription(
   return [...others, uri];
 }
 
+function concerns(change: Change, { watched, revision, key }: SessionRecord): boolean {
+  if (change.kind === "resource") return watched.includes(change.uri);
+  if (change.kind === "visit") return revision === "2025-11-25" && isAskedOf(change.elicitationId, key);
+  return true;
+}
+
 /**
  * Tells a session of changes, and what its tasks have to say.
  *
@@ -37,9 +44,9 @@ export function tellChanges(
   const untell = server.changes.subscribe((change) => {
     const record = session();
     if (record === undefined) return;
-    if (change.kind === "resource" && !record.watched.includes(change.uri)) return;
+    if (!concerns(change, record)) return;
     const { method, params } = notificationOf(change);
-    send(writeNotification(method, change.kind === "resource" ? params : undefined));
+    send(writeNotification(method, Object.keys(params).length > 0 ? params : undefined));
   });
   const untellTasks = tellTasks(server, session(), send);
   return () => {

@@ -5,11 +5,8 @@ import type { Reply } from "../dispatch.ts";
 import { Call, type Caller } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
 import { modernTaskReply, taskMaker } from "../tasks/modern.ts";
-import { Resumption } from "./resumption.ts";
+import { RESUMABLE, Resumption } from "./resumption.ts";
 import type { Subscriptions } from "./subscriptions.ts";
-
-/** What may be answered by `input_required` (basic/patterns/mrtr § Supported Requests). */
-const RESUMABLE = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** The call of a modern request. */
 export function modernCall(
@@ -58,7 +55,14 @@ function carryOut(
 }
 
 async function resumed(server: McpServer, { method, params }: RequestMessage, call: Call): Promise<Reply> {
-  call.dialogue = await Resumption.resume(call, method, params, server.sealer, server.resumption);
+  call.dialogue = await Resumption.resume(
+    call,
+    method,
+    params,
+    server.sealer,
+    server.resumption,
+    server.goesOnOnce(method, params),
+  );
   return server.handle(method, params, call);
 }
 

@@ -13,12 +13,14 @@ import {
   type JsonObject,
   type JsonValue,
   limitError,
-  MissingCapabilityError,
-  missingCapability,
   ProtocolError,
+  type Result,
+  type UrlElicitationRequiredError,
 } from "@patchbay/core";
-import type { Call, Dialogue } from "../exchange.ts";
+import { type Call, type Dialogue, spelled } from "../exchange.ts";
+import { failure } from "../features/tools.ts";
 import { digestOf, type Sealer } from "../sealing.ts";
+import type { UsedStates } from "./used-states.ts";
 
 export interface ResumptionLimits {
   /** Milliseconds in which a suspended request has to be taken up again. Default 10 minutes. */
@@ -34,6 +36,9 @@ export const DEFAULT_RESUMPTION_LIMITS: ResumptionLimits = {
   maxQuestions: 64,
   maxStateBytes: 65_536,
 };
+
+/** What may be answered by `input_required` (basic/patterns/mrtr § Supported Requests). */
+export const RESUMABLE: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
 
 /** A question that has gone out, and its answer once there is one. */
 interface Asked {
@@ -111,7 +116,8 @@ export class Resumption implements Dialogue {
   /**
    * The dialogue of a retry, with the answers that it brings.
    *
-   * @throws ProtocolError (−32602) when the state was changed, has expired, or belongs to another request
+   * @param once where a state may be taken up only once
+   * @throws ProtocolError (−32602) when the state was changed, has expired, was used, or belongs to another request
    */
   static async resume(
     call: Call,
@@ -119,6 +125,7 @@ export class Resumption implements Dialogue {
     params: JsonObject,
     sealer: Sealer,
     limits: ResumptionLimits,
+    once?: UsedStates,
   ): Promise<Resumption> {
     const { requestState } = params;
     if (typeof requestState !== "string" || requestState.length > limits.maxStateBytes) {
@@ -129,42 +136,38 @@ export class Resumption implements Dialogue {
     if (state.r !== (await digestOf(identityOf(method, params))))
       throw badState("foreign", "it belongs to another request");
     if (!(Number(state.e) > Date.now())) throw badState("expired", "it has expired; send the request anew");
+    if (once !== undefined && !(await once.use(await digestOf(requestState), Number(state.e))))
+      throw badState("used", "it was used already, and goes on only once; send the request anew");
     return new Resumption(call, method, params, sealer, limits, {
       asked: state.q as unknown as Asked[],
       steps: state.s as Record<string, JsonValue>,
     });
   }
 
-  ask(request: InputRequest, key?: string): Promise<JsonObject> {
-    if (this.#suspended) return Promise.reject(new SuspendedError());
-    const missing = missingCapability(request, this.#call.client.capabilities);
-    if (missing !== undefined)
-      return Promise.reject(new MissingCapabilityError(request.method, missing as JsonObject));
+  async ask(asking: InputRequest, key?: string): Promise<JsonObject> {
+    if (this.#suspended) throw new SuspendedError();
+    if (!RESUMABLE.has(this.#method)) throw cannotAsk(this.#method);
+    const request = spelled(asking, this.#call.caller);
     const index = this.#next++;
     const mark = fingerprint(request);
     const known = this.#asked[index];
-    if (known !== undefined && known.mark !== mark) return Promise.reject(changed(this.#method, index));
-    if (known?.answer !== undefined) return Promise.resolve(known.answer);
+    if (known !== undefined && known.mark !== mark) throw changed(this.#method, index);
+    if (known?.answer !== undefined) return known.answer;
     let asked = known;
     if (asked === undefined) {
       asked = { key: this.#freeKey(key ?? `${index + 1}`), mark };
       if (this.#asked.length >= this.#limits.maxQuestions) {
         const { maxQuestions } = this.#limits;
-        return Promise.reject(
-          limitError(
-            "maxQuestions",
-            `the request asks more than maxQuestions allows (${maxQuestions})`,
-            maxQuestions,
-          ),
-        );
+        const what = `the request asks more than maxQuestions allows (${maxQuestions})`;
+        throw limitError("maxQuestions", what, maxQuestions);
       }
       this.#asked[index] = asked;
     }
     if (Object.hasOwn(this.#brought, asked.key)) {
       const answer = this.#brought[asked.key];
-      if (!isObject(answer)) return Promise.reject(badAnswer(asked.key));
+      if (!isObject(answer)) throw badAnswer(asked.key);
       asked.answer = answer;
-      return Promise.resolve(answer);
+      return answer;
     }
     const waits = { asked, request, reject: (_cause: Error) => {} };
     // What is asked in the same turn goes out together.
@@ -173,6 +176,28 @@ export class Resumption implements Dialogue {
     return new Promise((_, reject) => {
       waits.reject = reject;
     });
+  }
+
+  /**
+   * Asks for the visits that the request needs, and again as long as the handler says so. A user who does not want
+   * to ends the request.
+   */
+  async require(needed: UrlElicitationRequiredError): Promise<Result> {
+    if (!RESUMABLE.has(this.#method)) throw needed;
+    const inputRequests: Record<string, InputRequest> = {};
+    for (const [index, params] of needed.elicitations.entries()) {
+      const key = this.#freeKey(`visit-${index + 1}`);
+      const answer = Object.hasOwn(this.#brought, key) ? this.#brought[key] : undefined;
+      if (isObject(answer) && answer.action !== "accept") return this.#unvisited(params.message);
+      inputRequests[key] = spelled({ method: "elicitation/create", params }, this.#call.caller);
+    }
+    return this.#inputRequired(inputRequests);
+  }
+
+  #unvisited(why: string): Result {
+    const what = `The user did not visit a page that the request needs: ${why}`;
+    if (this.#method === "tools/call") return { ...failure(what) };
+    throw new ProtocolError(ErrorCode.InvalidRequest, what);
   }
 
   step(name: string, run: () => unknown): Promise<unknown> {
@@ -202,12 +227,13 @@ export class Resumption implements Dialogue {
     if (this.#call.cancelled) return;
     this.#suspended = true;
     const inputRequests = Object.fromEntries(this.#waiting.map(({ asked, request }) => [asked.key, request]));
-    const result = this.#seal().then(
-      (requestState): InputRequiredResult => ({ resultType: "input_required", inputRequests, requestState }),
-    );
     const suspended = new SuspendedError();
-    this.#call.suspend(result, suspended);
+    this.#call.suspend(this.#inputRequired(inputRequests), suspended);
     for (const { reject } of this.#waiting) reject(suspended);
+  }
+
+  async #inputRequired(inputRequests: Record<string, InputRequest>): Promise<InputRequiredResult> {
+    return { resultType: "input_required", inputRequests, requestState: await this.#seal() };
   }
 
   async #seal(): Promise<string> {
@@ -241,8 +267,17 @@ function badAnswer(key: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `inputResponses["${key}"] must be an object`);
 }
 
-function badState(reason: "unreadable" | "tampered" | "foreign" | "expired", what: string): ProtocolError {
+function badState(
+  reason: "unreadable" | "tampered" | "foreign" | "expired" | "used",
+  what: string,
+): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `Invalid requestState: ${what}`, { reason });
+}
+
+function cannotAsk(method: string): Error {
+  return new Error(
+    `${method} cannot ask its client: only ${[...RESUMABLE].join(", ")} can, in a revision without sessions`,
+  );
 }
 
 function changed(method: string, index: number): ProtocolError {

@@ -31,6 +31,8 @@ const LISTS = {
   resources: "resourcesListChanged",
 } as const;
 
+const ENDS = "The server ends the subscription";
+
 export interface SubscriptionLimits {
   /** Subscriptions that may be open at once on one endpoint or connection. Default 10,000. */
   maxSubscriptions?: number;
@@ -42,9 +44,15 @@ export interface SubscriptionLimits {
 export class Subscriptions {
   readonly #maxSubscriptions: number;
   readonly #maxWatched: number;
+  readonly #callsOff: boolean;
   readonly #open = new Set<() => void>();
 
-  constructor({ maxSubscriptions = 10_000, maxWatched = 1000 }: SubscriptionLimits = {}) {
+  /**
+   * @param callsOff whether a subscription that the server ends is called off, besides being answered: where it has no
+   *   stream of its own, whose end says as much (basic/patterns/cancellation § Transport-Specific Cancellation)
+   */
+  constructor({ maxSubscriptions = 10_000, maxWatched = 1000 }: SubscriptionLimits, callsOff: boolean) {
+    this.#callsOff = callsOff;
     this.#maxSubscriptions = maxSubscriptions;
     this.#maxWatched = maxWatched;
   }
@@ -86,17 +94,22 @@ export class Subscriptions {
       const end = () => {
         unsubscribe();
         for (const end of untell) end();
-        this.#open.delete(end);
+        this.#open.delete(tearDown);
         resolve({ _meta });
       };
-      this.#open.add(end);
+      const tearDown = () => {
+        // Before the result: only what is in progress may be called off (basic/patterns/cancellation).
+        if (this.#callsOff) call.notify("notifications/cancelled", { requestId: id, reason: ENDS, _meta });
+        end();
+      };
+      this.#open.add(tearDown);
       call.signal.addEventListener("abort", end, { once: true });
     });
   }
 
   /** Ends all of them gracefully. */
   end(): void {
-    for (const end of this.#open) end();
+    for (const tearDown of this.#open) tearDown();
   }
 }
 
@@ -128,5 +141,6 @@ function watchedOf(asked: JsonObject, member: string, what: string, maxWatched: 
 }
 
 function wants(filter: Filter, watched: Set<string>, change: Change): boolean {
+  if (change.kind === "visit") return false;
   return change.kind === "resource" ? watched.has(change.uri) : filter[LISTS[change.kind]] === true;
 }

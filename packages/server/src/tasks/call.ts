@@ -49,18 +49,32 @@ export function callAsTask(
   }
   return options.deferred && !tasks.demanded
     ? untilDeferred(options, tasks, params, exchange, run)
-    : atOnce(options, tasks, params, run);
+    : atOnce(options, tasks, params, exchange, run);
 }
 
 async function atOnce(
   options: TaskOptions,
   tasks: TaskMaker,
   params: JsonObject,
+  exchange: Exchange,
   run: (context: Context) => Promise<CallToolResult>,
 ): Promise<Result> {
   const task = await tasks.make(options);
+  if (abandonedWith(exchange, task)) return {};
   task.follow(() => run(new Context(task, params)));
   return tasks.created(task);
+}
+
+/**
+ * A task is cancelled when its call is before it was answered: nobody has heard of it, so nobody could.
+ *
+ * @returns whether that is so already
+ */
+function abandonedWith({ signal }: Exchange, task: TaskRun): boolean {
+  const abandon = () => task.abandon();
+  if (signal.aborted) abandon();
+  else signal.addEventListener("abort", abandon, { once: true });
+  return signal.aborted;
 }
 
 /** The handler begins in the call itself, and goes on in a task when it defers. */
@@ -73,7 +87,9 @@ function untilDeferred(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const context = new Context(exchange, params, async () => {
+      exchange.signal.throwIfAborted();
       const task = await tasks.make(options);
+      if (abandonedWith(exchange, task)) throw exchange.signal.reason;
       task.follow(() => work);
       resolve(tasks.created(task));
       // The client should know of the task before it hears of it.

@@ -7,8 +7,6 @@ import {
   type JsonObject,
   type LoggingLevel,
   limitError,
-  MissingCapabilityError,
-  missingCapability,
   type Revision,
 } from "@patchbay/core";
 import {
@@ -17,6 +15,7 @@ import {
   type ClientDescription,
   type Dialogue,
   type Exchange,
+  spelled,
 } from "../exchange.ts";
 import { after } from "../timers.ts";
 import type { TaskRecord } from "./store.ts";
@@ -117,6 +116,17 @@ export class TaskRun implements Exchange {
     }, 0);
   }
 
+  /** Cancels the task: nobody has heard of it, and nobody will. */
+  abandon(): void {
+    if (this.#over) return;
+    void this.#change((record) => ({
+      ...record,
+      status: "cancelled",
+      statusMessage: "The call was given up before it was answered",
+      inputs: {},
+    }));
+  }
+
   /** Stops the handler, and hears no more of the task. */
   stop(why: Error): void {
     if (this.#over) return;
@@ -134,17 +144,13 @@ export class TaskRun implements Exchange {
     this.#saying = undefined;
   }
 
-  #ask(request: InputRequest, key?: string): Promise<JsonObject> {
-    if (this.#over)
-      return Promise.reject((this.signal.reason as Error | undefined) ?? new Error("The task is over"));
-    const missing = missingCapability(request, this.client.capabilities);
-    if (missing !== undefined || this.#caller.wire.inputRequest(request) === undefined) {
-      return Promise.reject(new MissingCapabilityError(request.method, (missing as JsonObject) ?? {}));
-    }
+  async #ask(asked: InputRequest, key?: string): Promise<JsonObject> {
+    if (this.#over) throw (this.signal.reason as Error | undefined) ?? new Error("The task is over");
+    const request = spelled(asked, this.#caller);
     const { maxQuestions } = this.#keeper;
     if (this.#keys.size >= maxQuestions) {
       const what = `the task asks more than maxQuestions allows (${maxQuestions})`;
-      return Promise.reject(limitError("maxQuestions", what, maxQuestions));
+      throw limitError("maxQuestions", what, maxQuestions);
     }
     const own = this.#freeKey(key ?? `${this.#keys.size + 1}`);
     return new Promise((resolve, reject) => {

@@ -76,7 +76,7 @@ class Connection implements Serving {
     this.#maxBatch = maxBatch;
     this.#maxWatched = options.maxWatched;
     this.#asked = new ClientRequests(answerTimeout);
-    this.#subscriptions = new Subscriptions(options);
+    this.#subscriptions = new Subscriptions(options, true);
     this.#server = server;
     this.#channel = channel;
     this.#maxInFlight = maxInFlight;

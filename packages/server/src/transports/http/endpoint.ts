@@ -90,7 +90,7 @@ export function createEndpoint(
     maxEvents = 1000,
   } = options;
   const guard = createGuard(boundTo, options);
-  const subscriptions = new Subscriptions(options);
+  const subscriptions = new Subscriptions(options, false);
   const sessions = options.sessions === "stateless" ? undefined : (options.sessions ?? memorySessions());
   const legacy = new LegacyEndpoint(server, sessions, {
     answerTimeout,
