@@ -19,6 +19,7 @@ export default defineConfig({
             "conformance/test/**/*.test.ts",
             "examples/**/*.test.ts",
             "docs/**/*.test.ts",
+            "deploy/test/**/*.test.ts",
           ],
           server,
           ...limits,

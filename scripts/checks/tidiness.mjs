@@ -25,7 +25,7 @@ export function checkLength(sources) {
 export function checkOpening(sources) {
   return codeOf(sources)
     .filter(([file]) =>
-      /^(packages\/[^/]+\/src|scripts|bench|conformance|docs|examples|interop)\//.test(file),
+      /^(packages\/[^/]+\/src|scripts|bench|conformance|deploy|docs|examples|interop|soak)\//.test(file),
     )
     .filter(([, text]) => !opensWithSentence(text))
     .map(([file]) => `${file}:1: begin with a sentence that says what this file is: /** … */`);

@@ -67,6 +67,12 @@ test("a message is taken by 202, and answered on the stream as a message event",
   expect(JSON.parse(opened?.data as string).result.protocolVersion).toBe("2024-11-05");
 });
 
+test("an id begins with the instance's name, for balancers", async () => {
+  const { open: openOne } = await start({ instance: "a" });
+  const { endpoint } = await openOne();
+  expect(endpoint.href).toMatch(/sessionId=a\.[0-9a-f-]{36}$/);
+});
+
 test("two clients are never mixed, even when they use the same ids", async () => {
   const { open: openOne, script } = await start();
   const clients = [await openOne(), await openOne()] as const;

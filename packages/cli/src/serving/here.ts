@@ -20,10 +20,10 @@ export async function serveHere(name: string, plan: HttpPlan, { output, signal }
 /** @throws Failure when it cannot listen */
 export async function listen(server: McpServer, plan: HttpPlan): Promise<HttpServing> {
   const { serveHttp } = await import("@patchbay/server/http");
-  const { port, host, path, allowedHosts, secrets } = plan;
+  const { port, host, path, allowedHosts, secrets, instance } = plan;
   if (secrets.length > 0) server.sealWith(secrets);
-  const sessions = await openSessions(plan.sessions, plan.instance);
-  return serveHttp(server, { port, host, path, allowedHosts, sessions }).catch(
+  const sessions = await openSessions(plan.sessions, instance);
+  return serveHttp(server, { port, host, path, allowedHosts, sessions, instance }).catch(
     (thrown: NodeJS.ErrnoException) => {
       throw refusal(thrown, port, host);
     },

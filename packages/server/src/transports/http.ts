@@ -34,6 +34,8 @@ export interface HttpOptions extends EndpointOptions {
   sse?: { path: string; messagesPath: string } | false;
   /** HTTP+SSE connections that may be open at once. Default 1000. */
   maxSseConnections?: number;
+  /** Begins the ids of HTTP+SSE connections (`a.…`), as that of a session store begins those of its sessions. */
+  instance?: string;
   /** Milliseconds in which a request's headers have to arrive. Default 10 s. */
   headersTimeout?: number;
   /** Milliseconds in which a whole request has to arrive. Default 30 s. */
@@ -116,6 +118,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       keepAlive: options.keepAlive ?? 15_000,
       maxSseConnections: options.maxSseConnections ?? 1000,
       messagesPath: sse.messagesPath,
+      instance: options.instance,
     });
 
   const guard = createGuard(host, options);

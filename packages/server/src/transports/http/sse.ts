@@ -2,6 +2,7 @@
 
 import { type Channel, limitError, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
 import type { McpServer } from "../../server.ts";
+import { prefixOf } from "../../sessions/instance.ts";
 import { every } from "../../timers.ts";
 import { type ChannelOptions, type Serving, serveChannel } from "../channel.ts";
 import { BodyTooLargeError, type HttpExchange } from "./exchange.ts";
@@ -17,6 +18,8 @@ export interface SseOptions extends ChannelOptions {
   maxSseConnections: number;
   /** Where a client is to post its messages. */
   messagesPath: string;
+  /** Begins the ids of connections, for balancers. */
+  instance: string | undefined;
 }
 
 /** The two endpoints of the transport. */
@@ -36,6 +39,7 @@ interface Connection {
 
 export function createSseEndpoint(server: McpServer, guard: Guard, options: SseOptions): SseEndpoint {
   const { maxMessageBytes, maxSseConnections, messagesPath } = options;
+  const prefix = prefixOf(options.instance);
   const connections = new Map<string, Connection>();
   let ending = false;
 
@@ -67,7 +71,7 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
           ending ? { code, message: "This server is closing" } : { code, message, data },
         );
       }
-      const id = crypto.randomUUID();
+      const id = prefix + crypto.randomUUID();
       http.openStream();
       http.write(`event: endpoint\ndata: ${messagesPath}?sessionId=${id}\n\n`);
       const channel = new SseChannel(http, options);

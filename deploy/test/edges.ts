@@ -1,0 +1,155 @@
+/** What the clients of a balancer see where things end: wrong hosts, large bodies, instances that stop, die, or are away. */
+
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { ConnectionError, connect } from "@patchbay/client";
+import { expect, test } from "vitest";
+import type { Behind } from "./behind.ts";
+import { textOf } from "./body.ts";
+
+const MIB = 1024 * 1024;
+
+interface Answered {
+  status: number | undefined;
+  headers: Record<string, unknown>;
+  body: string;
+}
+
+/** One request, on a connection of its own. */
+async function ask(url: string, method: string, headers: object, body?: string): Promise<Answered> {
+  const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
+    const sent = request(url, { method, agent: false, headers: { ...headers } }, resolve);
+    // The answer may come before all was taken, and the connection end then.
+    sent.on("error", reject).end(body);
+  });
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
+const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+function initialize(): string {
+  const clientInfo = { name: "edges", version: "1.0.0" };
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+}
+
+export function atTheEdges(balanced: () => Behind): void {
+  const url = () => `${balanced().origin}/mcp`;
+
+  test("refuses a name that the instances were not told of", async () => {
+    const { status } = await ask(url(), "POST", { ...JSON_HEADERS, host: "evil.example" }, initialize());
+    expect(status).toBe(403);
+  });
+
+  test.each(["/healthz", "/readyz", "/metrics", "/"])("does not show %s", async (path) => {
+    expect(await ask(balanced().origin + path, "GET", {})).toMatchObject({
+      status: 404,
+      body: expect.stringContaining("/mcp"),
+    });
+  });
+
+  test("takes a message of nearly 4 MiB, and refuses a larger one in words", async () => {
+    const client = await connect(url());
+    const message = "x".repeat(4 * MIB - 1000);
+    expect(textOf(await client.callTool("echo", { message }))).toBe(message);
+    await expect(client.callTool("echo", { message: message + message })).rejects.toThrow(/larger than/);
+    await client.close();
+  });
+
+  test("a session ends by DELETE", async () => {
+    const opened = await ask(url(), "POST", JSON_HEADERS, initialize());
+    const headers = { ...JSON_HEADERS, "mcp-session-id": opened.headers["mcp-session-id"] };
+    const ping = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
+    expect((await ask(url(), "POST", headers, ping)).status).toBe(200);
+    expect((await ask(url(), "DELETE", headers)).status).toBe(204);
+    expect(await ask(url(), "POST", headers, ping)).toMatchObject({
+      status: 404,
+      body: expect.stringContaining("initialize again"),
+    });
+  });
+
+  test("what was sent is not sent again when its instance dies of it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "patchbay-edges-"));
+    const file = join(folder, "deaths");
+    const client = await connect(url(), { era: "modern" });
+    const died = client.callTool("die", { file });
+    const error: ConnectionError = await died.then(
+      () => expect.unreachable("A dead instance answered"),
+      (thrown) => thrown,
+    );
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error.message).toMatch(/502.*may or may not have done it/);
+    expect(readFileSync(file, "utf8")).toBe("died\n");
+    rmSync(folder, { recursive: true });
+    // The others go on.
+    expect(textOf(await client.callTool("echo", { message: "on" }))).toBe("on");
+    await client.close();
+    for (const instance of balanced().instances) await instance.revive();
+  });
+
+  test("a session whose instance has died is opened anew elsewhere, and its caller sees none of it", async () => {
+    const client = await connect(url(), { era: "legacy" });
+    const home = textOf(await client.callTool("where"));
+    const instance = balanced().instances.find(({ pid }) => String(pid()) === home);
+    await instance?.end("SIGKILL");
+    const next = textOf(await client.callTool("where"));
+    expect(next).not.toBe(home);
+    await client.close();
+    await instance?.start();
+  });
+
+  test("an instance that is told to stop finishes its calls, and no call is lost meanwhile", async () => {
+    const [leaving] = balanced().instances;
+    const clients = await Promise.all(
+      Array.from({ length: 9 }, (_, number) =>
+        connect(url(), { era: number % 3 === 0 ? "legacy" : "modern" }),
+      ),
+    );
+    const begun: Promise<void>[] = [];
+    const calls = clients.map((client) => {
+      let begin = () => {};
+      begun.push(
+        new Promise((resolve) => {
+          begin = resolve;
+        }),
+      );
+      return client.callTool("slow", { steps: 20, milliseconds: 30 }, { onProgress: () => begin() });
+    });
+    await Promise.all(begun);
+    let stopped = false;
+    const ended = leaving?.end("SIGTERM").then((code) => {
+      stopped = true;
+      return code;
+    });
+    while (!stopped) {
+      for (const client of clients) {
+        const message = randomUUID();
+        expect(textOf(await client.callTool("echo", { message }))).toBe(message);
+      }
+    }
+    expect(await ended).toBe(0);
+    expect((await Promise.all(calls)).map(textOf)).toEqual(Array(9).fill("Took 20 steps."));
+    await Promise.all(clients.map((client) => client.close()));
+    await leaving?.start();
+  });
+
+  test("says that no instance is up, and serves again when one is", async () => {
+    const { instances, kind } = balanced();
+    const client = await connect(url(), { era: "modern" });
+    await Promise.all(instances.map((instance) => instance.end("SIGKILL")));
+    const answered = await ask(url(), "POST", JSON_HEADERS, initialize());
+    expect(answered.status).toBe(kind === "nginx" ? 502 : 503);
+    expect(JSON.parse(answered.body)).toMatchObject({ jsonrpc: "2.0", error: { code: -32603 } });
+    if (kind === "haproxy") expect(answered.headers["retry-after"]).toBe("1");
+    await expect(client.callTool("echo", { message: "nobody" })).rejects.toThrow(/No instance/);
+    await Promise.all(instances.map((instance) => instance.start()));
+    await expect
+      .poll(() => client.callTool("echo", { message: "back" }).then(textOf, String), { timeout: 10_000 })
+      .toBe("back");
+    await client.close();
+  });
+}
