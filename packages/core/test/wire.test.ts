@@ -120,3 +120,20 @@ test.each(REVISIONS)("%s tells a ProtocolError as it is, and nothing of any othe
     expect(error(thrown)).toEqual({ code: -32603, message: "Internal error" });
   }
 });
+
+test.each<{ content: object[]; isError?: boolean }>([
+  { content: [{ type: "text", text: 'Quotes ", \\ and \n, ü, 😀, \ud800' }] },
+  { content: [{ type: "text", text: "" }] },
+  { content: [{ type: "text", text: "a", annotations: { priority: 1 } }] },
+  { content: [{ type: "image", text: "no text" }] },
+  { content: [{ type: "text", text: "a" }], isError: true },
+  {
+    content: [
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ],
+  },
+  { content: [] },
+])("a result is written whole, of one text or more: %j", (result) => {
+  expect(wireOf("2025-11-25").writeResult(result, "")).toBe(JSON.stringify(result));
+});

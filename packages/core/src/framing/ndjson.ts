@@ -32,8 +32,13 @@ export class LineReader {
     for (;;) {
       const end = text.indexOf("\n", start);
       if (end === -1) break;
-      this.#keep(text.slice(start, end));
-      this.#finish();
+      // Most lines come whole.
+      if (this.#pieces.length === 0 && !this.#skipping && end - start <= this.#maxLineLength) {
+        this.#give(text.slice(start, end));
+      } else {
+        this.#keep(text.slice(start, end));
+        this.#finish();
+      }
       start = end + 1;
     }
     if (start < text.length) this.#keep(start === 0 ? text : text.slice(start));
@@ -62,6 +67,10 @@ export class LineReader {
     if (pieces.length > 0) this.#pieces = [];
     this.#length = 0;
     this.#skipping = false;
+    this.#give(line);
+  }
+
+  #give(line: string): void {
     const text = line.endsWith("\r") ? line.slice(0, -1) : line;
     if (text.length > 0) this.#onLine(text);
   }

@@ -2,6 +2,7 @@
 
 import { ErrorCode, toErrorObject } from "../errors.ts";
 import { META } from "../meta.ts";
+import { resultJson } from "./result-json.ts";
 import type { Wire } from "./wire.ts";
 
 export const wire20260728: Wire = {
@@ -20,7 +21,7 @@ export const wire20260728: Wire = {
         `${type},"_meta":${withMembers(JSON.stringify(own), serverMeta)}`,
       );
     }
-    return withMembers(JSON.stringify(result), `"resultType":"complete","_meta":{${serverMeta}}`);
+    return withMembers(resultJson(result), `"resultType":"complete","_meta":{${serverMeta}}`);
   },
 
   writeDefinition(definition) {

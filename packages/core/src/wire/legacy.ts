@@ -11,6 +11,7 @@ import { isObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { ServerCapabilities } from "../model/capabilities.ts";
 import { TASKS_EXTENSION } from "../model/tasks.ts";
 import type { Revision } from "../revisions.ts";
+import { resultJson } from "./result-json.ts";
 import type { Wire } from "./wire.ts";
 
 /** When a member came into the protocol, where that was after 2024-11-05. */
@@ -88,7 +89,7 @@ export function legacyWire(revision: Revision): Wire {
         cacheScope === undefined &&
         resultType === undefined &&
         (structuredContent === undefined || isObject(structuredContent));
-      return JSON.stringify(plain ? given : result(given));
+      return resultJson(plain ? given : result(given));
     },
 
     writeDefinition(definition) {

@@ -53,6 +53,9 @@ function takeStdout(): Writable {
   });
 }
 
+/** Characters that are worth a write of their own. */
+const PIECE = 2048;
+
 interface StdioLimits {
   maxLineLength: number;
   maxBufferedBytes: number;
@@ -76,11 +79,12 @@ class StdioChannel implements Channel {
     this.#onEnd = onEnd;
   }
 
-  /** Messages of one turn leave in one write. */
+  /** Messages of one turn leave together, but not so many that the client waits for all of them with nothing to do. */
   send(text: string): void {
     if (this.#closed) return;
     if (this.#outgoing === "") setImmediate(() => this.#flush());
     this.#outgoing += `${text}\n`;
+    if (this.#outgoing.length >= PIECE) this.#flush();
   }
 
   listen(onMessage: (text: string) => void, onClose: (cause?: Error) => void): void {
