@@ -27,3 +27,11 @@ export function runs(pid: number): boolean {
     return process.platform !== "linux";
   }
 }
+
+/** The command lines of a process's children (Linux). */
+export function commandsBelow(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    .split(" ")
+    .filter((child) => child !== "")
+    .map((child) => readFileSync(`/proc/${child}/cmdline`, "utf8"));
+}

@@ -1,12 +1,10 @@
 /** Server processes: found out, talked to, and ended with all that they started. */
 
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ConnectionError, connect, type StdioTarget, TimeoutError } from "../src/index.ts";
-import { fixture, fixturePath, runs } from "./processes.ts";
+import { fixture, runs } from "./processes.ts";
 
 type Connected = Awaited<ReturnType<typeof connect>>;
 const open: Connected[] = [];
@@ -247,17 +245,5 @@ describe.skipIf(process.platform === "win32")("closing", () => {
     await Promise.all([closing, client.close()]);
     expect(await client.closed).toBeUndefined();
     await expect(client.ping()).rejects.toThrow(ConnectionError);
-  });
-
-  test.each(["exit", "SIGTERM", "SIGINT"] as const)("our own end (%s) ends the server too", async (how) => {
-    const program = spawn(process.execPath, [fixturePath("orphaning.mjs"), how], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const [said] = await once(program.stdout, "data");
-    const pids: number[] = JSON.parse(String(said));
-    if (how !== "exit") program.kill(how);
-    const [code, signal] = await once(program, "exit");
-    expect(how === "exit" ? code : signal).toBe(how === "exit" ? 0 : how);
-    await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 5_000 });
   });
 });
