@@ -90,11 +90,29 @@ export async function listRoots(dialogue: Dialogue, { key }: QuestionOptions = {
   return roots as unknown as Root[];
 }
 
-const FORM_TYPES = ["string", "number", "integer", "boolean"];
+/** What a field of a form may say of itself, by its type (client/elicitation § Requested Schema). */
+const FIELD_KEYWORDS: Record<string, readonly string[]> = {
+  string: [
+    "title",
+    "description",
+    "minLength",
+    "maxLength",
+    "format",
+    "default",
+    "enum",
+    "enumNames",
+    "oneOf",
+  ],
+  number: ["title", "description", "minimum", "maximum", "default"],
+  integer: ["title", "description", "minimum", "maximum", "default"],
+  boolean: ["title", "description", "default"],
+  array: ["title", "description", "minItems", "maxItems", "items", "default"],
+};
+const FORMATS: unknown[] = ["email", "uri", "date", "date-time"];
 
 /**
- * The schema as a form may have it: a flat object of strings, numbers, booleans and choices
- * (client/elicitation § Requested Schema).
+ * The schema as a form may have it: a flat object of strings, numbers, booleans and choices. What else a schema says
+ * of a value, such as its pattern, is left out, and checked when the answer is there.
  *
  * @throws Error when it is anything else
  */
@@ -102,21 +120,36 @@ async function asForm({ type, properties, required }: JsonSchema): Promise<JsonS
   const { compileSchema } = await import("@patchbay/core/schema");
   if (type !== "object" || !isObject(properties))
     throw new Error("An elicitation's schema is an object with properties");
+  const fields: JsonObject = {};
   for (const [name, property] of Object.entries(properties)) {
-    if (!isObject(property) || !isFormField(property)) {
+    const field = isObject(property) ? asField(property) : undefined;
+    if (field === undefined) {
       throw new Error(
         `An elicitation asks for flat values: "${name}" must be a string, number, boolean or a choice`,
       );
     }
     compileSchema(property as JsonSchema);
+    fields[name] = field;
   }
-  return required === undefined ? { type, properties } : { type, properties, required };
+  return required === undefined ? { type, properties: fields } : { type, properties: fields, required };
 }
 
-function isFormField(property: JsonObject): boolean {
-  if (FORM_TYPES.includes(String(property.type))) return true;
-  if (property.type !== "array" || !isObject(property.items)) return false;
-  return Array.isArray(property.items.enum) || Array.isArray(property.items.anyOf);
+function asField(property: JsonObject): JsonObject | undefined {
+  const type = String(property.type);
+  const keywords = Object.hasOwn(FIELD_KEYWORDS, type) ? FIELD_KEYWORDS[type] : undefined;
+  if (keywords === undefined) return undefined;
+  const { items } = property;
+  if (type === "array" && !(isObject(items) && (Array.isArray(items.enum) || Array.isArray(items.anyOf)))) {
+    return undefined;
+  }
+  const field: JsonObject = { type };
+  for (const keyword of keywords) {
+    const value = property[keyword];
+    if (value !== undefined && (keyword !== "format" || FORMATS.includes(value))) field[keyword] = value;
+  }
+  // A choice of one.
+  if (type === "string" && property.const !== undefined) field.enum = [property.const];
+  return field;
 }
 
 function actionOf({ action }: JsonObject): "accept" | "decline" | "cancel" {

@@ -54,6 +54,10 @@ const server = new McpServer({ name: "asks", version: "1" }, { onError: () => {}
     {},
     async (_args, ctx) => (await ctx.elicit("Sign in", new URL("https://example.com/in"))).action,
   )
+  .tool("patterns", {}, async (_args, ctx) => {
+    const fields = { mail: z.email(), code: z.string().regex(/^\d+$/), kind: z.literal("only") };
+    return (await ctx.elicit("Code?", z.object(fields))).action;
+  })
   .tool("nests", {}, async (_args, ctx) => {
     await ctx.elicit("Nest", z.object({ deep: z.object({ er: z.string() }) }));
     return "never";
@@ -160,6 +164,22 @@ describe.each(WIRES)("%s", (_name, open) => {
     expect(textOf(response)).toBe("accept");
     expect(params).toMatchObject({ mode: "url", url: "https://example.com/in", message: "Sign in" });
     expect("elicitationId" in params).toBe(wire.era === "legacy");
+  });
+
+  test("a form says of its fields what a form may say, and the rest is checked in the answer", async () => {
+    let params: Json = {};
+    wire.onAsked = (request) => {
+      params = request.params;
+      return { action: "accept", content: { mail: "x@y.example", code: "wrong", kind: "only" } };
+    };
+    const response = await call("patterns");
+    if (since("2025-06-18", response)) return;
+    expect(params.requestedSchema.properties).toEqual({
+      mail: { type: "string", format: "email" },
+      code: { type: "string" },
+      kind: { type: "string", enum: ["only"] },
+    });
+    expect(response.error.message).toMatch(/code/);
   });
 
   test("a form is flat", async () => {

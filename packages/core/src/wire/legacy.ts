@@ -11,6 +11,7 @@ import { isObject, type JsonObject, type JsonValue } from "../json.ts";
 import type { ServerCapabilities } from "../model/capabilities.ts";
 import { TASKS_EXTENSION } from "../model/tasks.ts";
 import type { Revision } from "../revisions.ts";
+import { elicitation, sampling } from "./legacy-questions.ts";
 import { resultJson } from "./result-json.ts";
 import type { Wire } from "./wire.ts";
 
@@ -21,6 +22,7 @@ const MEMBERS_SINCE: Record<string, string> = {
   structuredContent: "2025-06-18",
   _meta: "2025-06-18",
   icons: "2025-11-25",
+  lastModified: "2025-06-18",
   execution: "2025-11-25",
   ttlMs: "2026-07-28",
   cacheScope: "2026-07-28",
@@ -34,12 +36,16 @@ const CONTENT_SINCE: Record<string, string> = { audio: "2025-03-26", resource_li
 export function legacyWire(revision: Revision): Wire {
   const lacks = (since: string | undefined) => since !== undefined && revision < since;
   const lacked = new Set(Object.keys(MEMBERS_SINCE).filter((member) => lacks(MEMBERS_SINCE[member])));
-  // The newest of them lacks no type of content: its results are written as they are, unless a member has to go.
-  const rewritesContent = Object.values(CONTENT_SINCE).some(lacks) || lacks(MEMBERS_SINCE._meta);
+  // The newest of them lacks nothing in content: its results are written as they are, unless a member has to go.
+  const rewritesContent = Object.values(CONTENT_SINCE).some(lacks) || lacks(MEMBERS_SINCE.icons);
 
   function without(value: object): JsonObject {
     const kept: JsonObject = {};
     for (const [member, inner] of Object.entries(value)) if (!lacked.has(member)) kept[member] = inner;
+    if (lacked.has("lastModified") && isObject(kept.annotations)) {
+      const { lastModified: _, ...annotations } = kept.annotations;
+      kept.annotations = annotations;
+    }
     return kept;
   }
 
@@ -127,20 +133,9 @@ export function legacyWire(revision: Revision): Wire {
 
     inputRequest(request) {
       if (request.method === "sampling/createMessage") {
-        const { tools, toolChoice } = request.params;
-        return revision < "2025-11-25" && (tools !== undefined || toolChoice !== undefined)
-          ? undefined
-          : request;
+        return sampling(request.params, revision, block);
       }
-      if (request.method !== "elicitation/create") return request;
-      if (revision < "2025-06-18") return undefined;
-      const { method, params } = request;
-      if (params.mode === "url") {
-        if (revision < "2025-11-25") return undefined;
-        return { method, params: { elicitationId: crypto.randomUUID(), ...params } };
-      }
-      const { mode: _, ...form } = params;
-      return { method, params: form };
+      return request.method === "elicitation/create" ? elicitation(request.params, revision) : request;
     },
 
     error(thrown) {
