@@ -21,6 +21,8 @@ import type { McpServer } from "./server.ts";
 /** The text of a response, and the code of its error if it is one. */
 export interface Answer {
   text: string;
+  /** The same in pieces, where most of it was written before: they need not be copied together to be sent. */
+  pieces?: readonly (string | Uint8Array)[] | undefined;
   errorCode: number | undefined;
   /** Milliseconds after which it may be asked again, where it was asked too often. */
   retryAfter?: number;
@@ -54,14 +56,14 @@ export function answer(
     done(errorAnswer(wire, id, thrown));
   };
   const succeed = (reply: Reply): void => {
-    let text: string;
+    let written: Answer;
     try {
-      text = writeResult(id, writeReply(server, wire, reply));
+      written = writeReply(server, wire, id, reply);
     } catch (thrown) {
       return fail(thrown);
     }
     observed?.(call.cancelled ? "cancelled" : outcomeOf(reply));
-    done({ text, errorCode: undefined });
+    done(written);
   };
   try {
     const reply = work();
@@ -88,8 +90,13 @@ export function errorAnswer(wire: Wire, id: RequestId | undefined, thrown: unkno
   return thrown instanceof RateLimitError ? { ...answered, retryAfter: thrown.retryAfter } : answered;
 }
 
-function writeReply(server: McpServer, wire: Wire, reply: Reply): string {
-  return reply instanceof ReadyPage
-    ? reply.textFor(wire, server.cache, server.serverMeta)
-    : wire.writeResult(reply, server.serverMeta);
+function writeReply(server: McpServer, wire: Wire, id: RequestId, reply: Reply): Answer {
+  if (!(reply instanceof ReadyPage)) {
+    const text = writeResult(id, wire.writeResult(reply, server.serverMeta));
+    return { text, pieces: undefined, errorCode: undefined };
+  }
+  const { text, bytes } = reply.writtenFor(wire, server.cache, server.serverMeta);
+  const around = writeResult(id, "");
+  const pieces = bytes && [around.slice(0, -1), bytes, around.slice(-1)];
+  return { text: writeResult(id, text), pieces, errorCode: undefined };
 }

@@ -14,13 +14,22 @@ export interface Listed {
 /** Whether something is offered to who asks. It may look at credentials, never at the connection (server/tools). */
 export type Enabled = (exchange: Exchange) => boolean;
 
-/** A page of a list, as JSON text for each revision that has asked for it. */
+/** A page as JSON text, and as bytes too where it is so long that to write it again would cost more than its request. */
+export interface WrittenPage {
+  readonly text: string;
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** Characters of a page that is kept as bytes too. */
+const LONG = 8 * 1024;
+
+/** A page of a list, as JSON for each revision that has asked for it. */
 export class ReadyPage {
   readonly #kind: string;
   readonly #entries: readonly Listed[];
   readonly #nextCursor: string | undefined;
   readonly #forOne: boolean;
-  readonly #texts = new Map<Revision, string>();
+  readonly #written = new Map<Revision, WrittenPage>();
 
   /** @param forOne whether it is made for one caller, and so must not be kept for others */
   constructor(kind: string, entries: readonly Listed[], nextCursor: string | undefined, forOne: boolean) {
@@ -30,17 +39,19 @@ export class ReadyPage {
     this.#forOne = forOne;
   }
 
-  /** The text of the result that holds this page. */
-  textFor(wire: Wire, hints: Required<CacheHints>, serverMeta: string): string {
-    let text = this.#texts.get(wire.revision);
-    if (text === undefined) {
+  /** The result that holds this page. */
+  writtenFor(wire: Wire, hints: Required<CacheHints>, serverMeta: string): WrittenPage {
+    let written = this.#written.get(wire.revision);
+    if (written === undefined) {
       const items = this.#entries.map((entry) => wire.writeDefinition(entry.definition)).join(",");
       const next = this.#nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(this.#nextCursor)}`;
       const own: Required<CacheHints> = this.#forOne ? { ...hints, cacheScope: "private" } : hints;
-      text = wire.writePage(`"${this.#kind}":[${items}]${next}`, own, serverMeta);
-      this.#texts.set(wire.revision, text);
+      const text = wire.writePage(`"${this.#kind}":[${items}]${next}`, own, serverMeta);
+      const kept = text.length > LONG && !this.#forOne;
+      written = { text, bytes: kept ? new TextEncoder().encode(text) : undefined };
+      this.#written.set(wire.revision, written);
     }
-    return text;
+    return written;
   }
 }
 

@@ -25,8 +25,17 @@ export interface HttpExchange extends StreamSink {
   readBody(maxBytes: number, done: (text: string, failure?: Error) => void): void;
   /** Sets a header of the response, before it is sent. */
   setHeader(name: string, value: string): void;
-  /** Sends the whole response. */
-  respond(status: number, contentType?: string, body?: string): void;
+  /**
+   * Sends the whole response.
+   *
+   * @param pieces the body again, where it is there in pieces that need not be copied together
+   */
+  respond(
+    status: number,
+    contentType?: string,
+    body?: string,
+    pieces?: readonly (string | Uint8Array)[],
+  ): void;
   /** Begins a response of events, to be written and ended. */
   openStream(): void;
   /** Gives the client up, whether or not a response has begun. */

@@ -5,8 +5,8 @@ import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange
 
 export const DEFAULT_DRAIN_TIMEOUT = 30_000;
 
-/** Characters of a body from which on its copies cost more than a write of its own. */
-const LONG = 16 * 1024;
+/** Characters of a body that is given to Node as bytes. */
+const LONG = 256 * 1024;
 
 export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
@@ -51,7 +51,7 @@ export class NodeExchange implements HttpExchange {
     if (!this.#response.headersSent) this.#response.setHeader(name, value);
   }
 
-  respond(status: number, contentType?: string, body = ""): void {
+  respond(status: number, contentType?: string, body = "", pieces?: readonly (string | Uint8Array)[]): void {
     const response = this.#response;
     if (response.destroyed || response.headersSent) return;
     if (contentType === undefined) {
@@ -59,16 +59,25 @@ export class NodeExchange implements HttpExchange {
       response.end();
       return;
     }
-    // Node writes a string in one piece with the head, but copies it more often than bytes.
-    const payload = body.length > LONG ? Buffer.from(body, "utf8") : body;
-    const length = typeof payload === "string" ? Buffer.byteLength(payload) : payload.length;
+    // Node copies a string together with the head, which costs more than a write of its own only when it is long.
+    const parts = pieces ?? [body.length > LONG ? Buffer.from(body, "utf8") : body];
+    let length = 0;
+    for (const part of parts) length += Buffer.byteLength(part);
     response.writeHead(status, ["content-type", contentType, "content-length", String(length)]);
-    response.end(payload);
+    // Node keeps what is written in one turn together with the head.
+    for (let i = 0; i < parts.length - 1; i++) response.write(parts[i]);
+    response.end(parts.at(-1));
     this.#timeReader();
   }
 
+  /** What is written in the same turn leaves with the head, in one write. */
   openStream(): void {
-    if (!this.#response.destroyed) this.#response.writeHead(200, STREAM_HEADERS).flushHeaders();
+    const response = this.#response;
+    if (response.destroyed) return;
+    response.writeHead(200, STREAM_HEADERS);
+    response.cork();
+    response.flushHeaders();
+    process.nextTick(() => response.writableEnded || response.uncork());
   }
 
   write(text: string): number {

@@ -27,12 +27,12 @@ export function sendJson(http: HttpExchange, status: number, text: string): void
 }
 
 /** A modern answer, with the status that its error wants (streamable-http § Protocol Version Header). */
-export function sendModern(http: HttpExchange, { text, errorCode, retryAfter }: Answer): void {
+export function sendModern(http: HttpExchange, { text, pieces, errorCode, retryAfter }: Answer): void {
   let status = 200;
   if (retryAfter !== undefined) return sendTooOften(http, text, retryAfter);
   if (errorCode === ErrorCode.MethodNotFound) status = 404;
   else if (errorCode === ErrorCode.MissingRequiredClientCapability) status = 400;
-  sendJson(http, status, text);
+  http.respond(status, JSON_TYPE, text, pieces);
 }
 
 /** What was asked too often, with the time after which it may be asked again, in milliseconds. */
