@@ -1,6 +1,7 @@
 /** The client under test: the suite starts it with a server's URL, and says in the environment what it should do. */
 
 import { connect } from "@patchbay/client";
+import { discoverAuthorization } from "@patchbay/client/oauth";
 
 /** Ends before the suite loses its patience with us, so that it is told why. */
 const PATIENCE = { connectTimeout: 10_000, timeout: 10_000, maxTimeout: 20_000 };
@@ -39,6 +40,10 @@ const scenarios = {
     const { inputSchema } = tools.find(({ name }) => name === FOCAL_TOOL);
     await client.callTool("json_schema_echo", { schema: inputSchema });
   },
+  "auth/scope-step-up": callAllTools,
+  "auth/scope-retry-limit": callAllTools,
+  "auth/dpop": callAllTools,
+  "auth/dpop-nonce": callAllTools,
   "sep-2640-client-no-prefetch": (client) => client.listSkills(),
   "sep-2640-client-verify-digest": readSkills,
   "sep-2640-client-verify-size": readSkills,
@@ -60,10 +65,47 @@ async function readSkills(client) {
   for (const { uri } of skills.flatMap(({ resources }) => resources)) await client.readResource(uri);
 }
 
-const { MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT: context = "{}" } = process.env;
-const client = await connect(process.argv[2], { ...PATIENCE, onElicit });
+/** The suite's authorization servers ask nobody: they send the browser back at once. */
+async function onAuthorize(url) {
+  const response = await fetch(url, { redirect: "manual" });
+  return response.headers.get("location");
+}
+
+const user = { onAuthorize, clientMetadataUrl: "https://conformance-test.local/client-metadata.json" };
+/** How each scenario about authorization is to be authorized; those that are not named, by a user. */
+const auths = {
+  "auth/pre-registration": (context) => withSecret(context, { onAuthorize }),
+  "auth/client-credentials-basic": (context) =>
+    withSecret(context, { grant: { type: "client_credentials" } }),
+  "auth/client-credentials-jwt": ({ client_id, private_key_pem, signing_algorithm }) => ({
+    clientId: client_id,
+    privateKey: { key: private_key_pem, alg: signing_algorithm },
+    grant: { type: "client_credentials" },
+  }),
+  "auth/enterprise-managed-authorization": (context) => {
+    const { idp_token_endpoint: tokenEndpoint, idp_client_id: clientId, idp_id_token: idToken } = context;
+    return withSecret(context, {
+      grant: { type: "enterprise_managed", idp: { tokenEndpoint, clientId }, idToken },
+    });
+  },
+  "auth/wif-jwt-bearer": ({ client_id, valid_jwt }) => ({
+    clientId: client_id,
+    grant: { type: "jwt_bearer", assertion: valid_jwt },
+  }),
+};
+
+/** A secret takes the issuer that it is one with: the suite does not tell, but here its server may be believed. */
+async function withSecret({ client_id: clientId, client_secret: clientSecret }, options) {
+  const { issuer } = await discoverAuthorization(process.argv[2]);
+  return { ...options, clientId, clientSecret, issuer };
+}
+
+const { MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT = "{}" } = process.env;
+const context = JSON.parse(MCP_CONFORMANCE_CONTEXT);
+const auth = scenario.startsWith("auth/") ? await (auths[scenario] ?? (() => user))(context) : undefined;
+const client = await connect(process.argv[2], { ...PATIENCE, onElicit, auth });
 try {
-  await (scenarios[scenario] ?? listTools)(client, JSON.parse(context));
+  await (scenarios[scenario] ?? listTools)(client, context);
 } finally {
   await client.close();
 }

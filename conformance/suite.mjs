@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 
@@ -53,14 +53,15 @@ export class Suite {
    * @returns {Promise<{ checks?: object[], code: number, output: string }>} no checks when it came to no result
    */
   async run({ role, scenario, revision }, subject) {
-    const folder = mkdtempSync(join(this.#results, `${scenario}-`));
+    const folder = mkdtempSync(join(this.#results, `${scenario.replaceAll("/", "-")}-`));
     try {
       const at = revision === undefined ? [] : ["--spec-version", revision, "--force"];
       const limits = ["--timeout", String(SCENARIO_MS), "--output-dir", folder];
       const ended = await this.#spawn([role, ...subject, "--scenario", scenario, ...at, ...limits]);
-      const [result] = readdirSync(folder);
-      if (result === undefined) return ended;
-      const read = (file) => readFileSync(join(folder, result, file), "utf8");
+      // A scenario with a slash in its name has a folder in a folder.
+      const found = readdirSync(folder, { recursive: true }).find((file) => basename(file) === "checks.json");
+      if (found === undefined) return ended;
+      const read = (file) => readFileSync(join(folder, dirname(found), file), "utf8");
       const checks = JSON.parse(read("checks.json"));
       const said = role === "client" ? read("stderr.txt") : "";
       return { code: ended.code, checks, output: said || ended.output };

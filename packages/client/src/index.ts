@@ -15,7 +15,7 @@ export {
   TimeoutError,
 } from "./errors.ts";
 export type { Middleware, SentRequest } from "./middleware.ts";
-export type { Auth, TokenContext, TokenSource } from "./oauth/options.ts";
+export type { Auth, OAuthOptions, TokenContext, TokenSource } from "./oauth/options.ts";
 export type { CallOptions, ConnectOptions, RequestOptions } from "./options.ts";
 export type { Skill, SkillFile } from "./skills.ts";
 export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";

@@ -4,7 +4,7 @@ import type { Authorization } from "../transports/authorized.ts";
 import type { HttpTarget } from "../transports/http-endpoint.ts";
 import { bearer } from "./bearer.ts";
 import { isLoopback } from "./loopback.ts";
-import type { Auth } from "./options.ts";
+import type { Auth, OAuthOptions } from "./options.ts";
 
 /** @throws TypeError when the server may not be sent secrets, or is sent others already */
 export async function authorizationFor(target: HttpTarget, auth: Auth): Promise<Authorization> {
@@ -18,5 +18,11 @@ export async function authorizationFor(target: HttpTarget, auth: Auth): Promise<
       `${url.origin}: auth and an Authorization header (or a user in the URL) exclude each other`,
     );
   }
-  return bearer(auth);
+  return typeof auth === "object" ? authorizerFor(url, auth) : bearer(auth);
+}
+
+/** The libraries are loaded where they are wanted: a token takes none. */
+async function authorizerFor(url: URL, options: OAuthOptions): Promise<Authorization> {
+  const { Authorizer } = await import("./authorizer.ts");
+  return new Authorizer(url, options);
 }

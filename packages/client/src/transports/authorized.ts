@@ -33,8 +33,8 @@ export interface Authorization {
    * @throws AuthorizationError that says which step failed
    */
   refused(refused: Refused): Promise<boolean>;
-  /** Sees the headers of each response. */
-  heard?(headers: IncomingHttpHeaders): void;
+  /** Sees the headers of each response, and whether the server has taken the request. */
+  heard?(headers: IncomingHttpHeaders, taken: boolean): void;
   /** A user takes their time: whoever counts it is called when one is asked, and gives what ends the wait. */
   onWait?(hold: () => () => void): void;
 }
@@ -99,11 +99,11 @@ export class AuthorizedRequest implements Reply, Outgoing {
     this.#reply = this.#send(sent, {
       ...listener,
       onHeaders: (headers) => {
-        this.#authorization.heard?.(headers);
+        this.#authorization.heard?.(headers, true);
         listener.onHeaders?.(headers);
       },
       onRefusal: (status, headers, body) => {
-        this.#authorization.heard?.(headers);
+        this.#authorization.heard?.(headers, false);
         const mayHelp = (status === 401 || status === 403) && ++this.#times < MAX_REFUSALS;
         if (!mayHelp) return listener.onRefusal(status, headers, body);
         const { method, url, signal } = this;
