@@ -101,8 +101,11 @@ async function revoked(obtaining: Obtaining, grant: Grant, signal: AbortSignal):
   if (discovery.authorizationServer.issuer !== grant.issuer) return false;
   const asking = await obtaining.asking(discovery, grant, signal);
   if (asking === undefined) return false;
-  if (refreshToken !== undefined && !(await revoke(asking, refreshToken, "refresh_token"))) return false;
-  return revoke(asking, accessToken, "access_token");
+  // With the refresh token goes all that came of it; an access token that explains itself cannot be called back.
+  if (refreshToken === undefined) return revoke(asking, accessToken, "access_token");
+  const told = await revoke(asking, refreshToken, "refresh_token");
+  if (told) await revoke(asking, accessToken, "access_token").catch(() => false);
+  return told;
 }
 
 /** What a server says to who shows nothing: most say who authorizes. */
