@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { ContenderError } from "./closed-loop.mjs";
-import { nodeOn } from "./machine.mjs";
+import { commandOn } from "./machine.mjs";
 
 const here = import.meta.dirname;
 const END_MS = 2_000;
@@ -28,18 +28,18 @@ export class Child {
 
   /**
    * @param {object} what
-   * @param {string[]} [what.serve] a file under bench/, and its arguments
+   * @param {string[]} [what.serve] a file under bench/ that Node runs, and its arguments
    * @param {string} [what.code] or code
+   * @param {string[]} [what.command] or another program, and its arguments
    * @param {string} [what.workload] the tools that it has
-   * @param {"server" | "load"} [what.core] where it runs
+   * @param {"server" | "load" | "both"} [what.core] where it runs
    * @param {boolean} [what.ipc] whether messages can be sent to it
    * @param {string[]} nodeOptions
    */
-  constructor({ serve = [], code, workload, core = "server", ipc = false }, nodeOptions = []) {
-    const [file, ...args] = serve;
-    const program = code === undefined ? [join(here, file), ...args] : ["-e", code];
-    const [command, commandArgs] = nodeOn(core, [...nodeOptions, ...program]);
-    const child = spawn(command, commandArgs, {
+  constructor({ serve, code, command, workload, core = "server", ipc = false }, nodeOptions = []) {
+    const program = serve ? [join(here, serve[0]), ...serve.slice(1)] : ["-e", code];
+    const [file, ...args] = command ?? [process.execPath, ...nodeOptions, ...program];
+    const child = spawn(...commandOn(core, file, args), {
       cwd: here,
       env: { ...process.env, NODE_ENV: "production", ...(workload && { BENCH_WORKLOAD: workload }) },
       stdio: ["pipe", "pipe", "pipe", ...(ipc ? ["ipc"] : [])],
@@ -86,10 +86,11 @@ export class Child {
     throw new ContenderError(`ended (${signal ?? `exit code ${code}`})${words ? `: ${words}` : ""}`);
   }
 
-  /** Closes its stdin, at which it ends; kills it if it does not. */
-  async end() {
+  /** Closes its stdin, at which our servers end, and tells others to; kills it if it does not. */
+  async end({ tell = false } = {}) {
     const timer = setTimeout(() => this.#process.kill("SIGKILL"), END_MS);
     this.#process.stdin.end();
+    if (tell) this.#process.kill("SIGTERM");
     await this.#gone.catch(() => {});
     clearTimeout(timer);
   }

@@ -2,7 +2,7 @@
 
 import { ContenderError } from "./closed-loop.mjs";
 
-const OPEN_MS = 15_000;
+const OPEN_MS = 60_000;
 
 /**
  * @typedef {object} Contender
@@ -12,9 +12,12 @@ const OPEN_MS = 15_000;
  * @property {string[]} [serve] its server: a file here, and arguments
  * @property {string} [eval] code that is run instead
  * @property {string} [workload] the tools that it has, if not `echo` alone
+ * @property {"server" | "load" | "both"} [core] where its server runs, if not on the core of the server
+ * @property {() => Promise<{ url: string, end: () => Promise<void> }>} [store] starts what its server keeps sessions in
+ * @property {number} [workers] its server is of so many processes
  * @property {number} [sessions] as many as it can be asked to hold, where that is fewer
  * @property {boolean} [bare] nothing of MCP, and no handshake
- * @property {boolean} [floor] bare, and what the others are compared with
+ * @property {boolean} [floor] what the others are compared with
  * @property {boolean} [ours]
  * @property {string} [cannot] why it is not in this scenario
  * @property {() => string | undefined} [lacks] what this machine does not have that it needs
@@ -60,6 +63,6 @@ export function* interleaved(entries, rounds) {
 
 /** What every table says of a contender. @param {Entry} entry */
 export function rowOf({ contender, missing }) {
-  const { name, title, revision, floor, bare = floor, ours = false } = contender;
+  const { name, title, revision, bare, ours = false } = contender;
   return { name, title, revision: bare ? undefined : revision, ours, missing };
 }

@@ -22,18 +22,23 @@ function pinnableCores() {
   }
 }
 
-const cores = pinnableCores();
+let cores = pinnableCores();
+
+/** From now on whatever runs, runs where there is room. */
+export function pinNothing() {
+  cores = undefined;
+}
 
 /** Puts this process, all its threads, on the core of the load. */
 export function pinLoad() {
   if (cores) execFileSync("taskset", ["-acp", String(cores.load), String(process.pid)], { stdio: "ignore" });
 }
 
-/** The command that runs Node on a core: that of the server, which is measured, or that of the load. */
-export function nodeOn(core, args) {
-  return cores
-    ? ["taskset", ["-c", String(cores[core]), process.execPath, ...args]]
-    : [process.execPath, args];
+/** A command so that it runs on a core: that of the server, which is measured, that of the load, or on both. */
+export function commandOn(core, command, args) {
+  if (!cores) return [command, args];
+  const list = core === "both" ? `${cores.server},${cores.load}` : String(cores[core]);
+  return ["taskset", ["-c", list, command, ...args]];
 }
 
 export function describeMachine() {
@@ -48,21 +53,28 @@ export function describeMachine() {
 }
 
 /**
- * Starts to count the CPU time of a process, all its threads: where Linux tells it by the nanosecond, by that.
+ * Starts to count the CPU time of processes, with all their threads: where Linux tells it by the nanosecond, by that.
  *
  * @returns gives the seconds used since; undefined where there is no /proc
  */
-export function cpuMeter(pid) {
-  const before = cpuSeconds(pid);
-  return () => before && cpuSeconds(pid) - before;
+export function cpuMeter(pids) {
+  const seconds = () => pids.reduce((sum, pid) => sum + cpuSeconds(pid), 0);
+  try {
+    const before = seconds();
+    return () => seconds() - before;
+  } catch {
+    return () => undefined;
+  }
+}
+
+/** A process, and the processes that it has started. */
+export function withChildren(pid) {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+  return [pid, ...children.map(Number)];
 }
 
 function cpuSeconds(pid) {
-  try {
-    return bySchedule(pid) ?? byClockTicks(pid);
-  } catch {
-    return undefined;
-  }
+  return bySchedule(pid) ?? byClockTicks(pid);
 }
 
 function bySchedule(pid) {

@@ -4,10 +4,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { describeMachine, pinLoad } from "./machine.mjs";
+import { writeReadme } from "./report/readme.mjs";
 import { resultsFile } from "./report/results.mjs";
 import { plainTable } from "./report/table.mjs";
 import { scenarios } from "./scenarios.mjs";
 import { peerVersions, SetupError, setUp } from "./setup.mjs";
+import { smoke } from "./smoke.mjs";
 import { judge } from "./targets.mjs";
 
 const USAGE = `usage: npm run bench -- [options]
@@ -31,14 +33,15 @@ Scenarios: ${scenarios.map((scenario) => scenario.name).join(", ")}
  * @property {number} ms of load in each round
  * @property {number} warmUpMs
  * @property {number} concurrency calls that are open at a time
+ * @property {number} starts
  * @property {number} sessions that memory is counted with
  * @property {number} scale of large messages
  * @property {string[]} nodeOptions of what is measured
  */
 const PLANS = {
-  full: { rounds: 5, ms: 1_400, warmUpMs: 1_600, concurrency: 64, sessions: 5_000, scale: 1 },
-  quick: { rounds: 3, ms: 400, warmUpMs: 600, concurrency: 64, sessions: 1_000, scale: 1 },
-  smoke: { rounds: 1, ms: 20, warmUpMs: 1, concurrency: 2, sessions: 20, scale: 0.01 },
+  full: { rounds: 5, ms: 1_400, warmUpMs: 1_600, concurrency: 64, starts: 21, sessions: 5_000, scale: 1 },
+  quick: { rounds: 3, ms: 400, warmUpMs: 600, concurrency: 64, starts: 9, sessions: 1_000, scale: 1 },
+  smoke: { rounds: 1, ms: 20, warmUpMs: 1, concurrency: 2, starts: 1, sessions: 20, scale: 0.01 },
 };
 
 function fail(message) {
@@ -111,25 +114,6 @@ async function run(scenario, plan) {
   return { name, title, columns: measured.columns, rows, notes, verdicts: judge(scenario, rows) };
 }
 
-/** One line for each contender, and how many can be measured. */
-function closeSmoke(results, wanted) {
-  let passed = 0;
-  let failed = 0;
-  for (const { name, rows } of results) {
-    const { contenders } = wanted.find((scenario) => scenario.name === name);
-    for (const row of rows) {
-      const contender = contenders.find((each) => each.name === row.name);
-      const excused = contender.cannot ?? contender.lacks?.();
-      if (excused === undefined && row.missing !== undefined) failed++;
-      else if (excused === undefined) passed++;
-      const how = row.missing === undefined ? "ok  " : excused === undefined ? "FAIL" : "skip";
-      console.log(`${how} ${name}: ${row.name}${row.missing === undefined ? "" : `: ${row.missing}`}`);
-    }
-  }
-  console.log(`${passed} passed, ${failed} failed`);
-  return failed === 0 && passed > 0 ? 0 : 1;
-}
-
 const options = readOptions();
 if (options.help) {
   console.log(USAGE);
@@ -144,6 +128,7 @@ try {
   console.error(`\n${error.message}`);
   process.exit(1);
 }
+if (options.smoke) process.exit(await smoke(wanted, plan, tell));
 const machine = describeMachine();
 pinLoad();
 tell(`${machine.pinning}; load average ${machine.loadAverage}\n`);
@@ -152,15 +137,15 @@ const results = [];
 for (const scenario of wanted) {
   const result = await run(scenario, plan);
   results.push(result);
-  if (!options.json && !options.smoke) console.log(plainTable(result));
+  if (!options.json) console.log(plainTable(result));
 }
-if (options.smoke) process.exit(closeSmoke(results, wanted));
 
 const date = new Date().toISOString().slice(0, 10);
 const report = { date, machine, plan, versions: peerVersions(), results };
 if (options.json) console.log(JSON.stringify(report, null, 2));
 if (!options.quick && options.only === undefined && !options.profile) {
   writeFileSync(join(import.meta.dirname, "RESULTS.md"), resultsFile(report));
-  console.error("written: bench/RESULTS.md");
+  writeReadme(join(import.meta.dirname, "..", "README.md"), report);
+  console.error("written: bench/RESULTS.md, README.md");
 }
 process.exit(0);

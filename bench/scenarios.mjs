@@ -2,6 +2,7 @@
 
 import { clients } from "./scenarios/clients.mjs";
 import { echoes } from "./scenarios/echo.mjs";
+import { instances } from "./scenarios/instances.mjs";
 import { largeMessages } from "./scenarios/large.mjs";
 import { sessionMemory } from "./scenarios/memory.mjs";
 import { starts } from "./scenarios/start.mjs";
@@ -24,4 +25,12 @@ import { workloads } from "./scenarios/workloads.mjs";
  */
 
 /** @type {Scenario[]} */
-export const scenarios = [...echoes, ...workloads, ...clients, starts, sessionMemory, largeMessages];
+export const scenarios = [
+  ...echoes,
+  ...workloads,
+  ...instances,
+  ...clients,
+  starts,
+  sessionMemory,
+  largeMessages,
+];

@@ -15,15 +15,29 @@ import { speedRatio } from "./measures/throughput.mjs";
 
 const times = (value) => `${value.toFixed(value < 9.95 ? 2 : 1)}×`;
 
-/** A contender answers so many times as many calls as another. @returns {Target} */
-export function timesAsFast(bound, name, other, what) {
-  return { what, bound, most: false, show: times, of: (row) => speedRatio(row(name), row(other)) };
+/**
+ * A contender answers so many times as many calls as another.
+ *
+ * @param {{ waits?: boolean }} [about] whether it waits for something else by its nature: then calls/s count, busy or not
+ * @returns {Target}
+ */
+export function timesAsFast(bound, name, other, what, { waits = false } = {}) {
+  const of = (row) => speedRatio(row(name), row(other), waits);
+  return { what, bound, most: false, show: times, of };
 }
 
 /** A number of a row may be so much. @returns {Target} */
 export function atMost(bound, name, key, what, show) {
-  const of = (row) => (row(name)?.[key] === undefined ? undefined : { value: row(name)[key] });
-  return { what, bound, most: true, show, of };
+  return { what, bound, most: true, show, of: numberOf(name, key) };
+}
+
+/** A number of a row has to be so much. @returns {Target} */
+export function atLeast(bound, name, key, what, show) {
+  return { what, bound, most: false, show, of: numberOf(name, key) };
+}
+
+function numberOf(name, key) {
+  return (row) => (row(name)?.[key] === undefined ? undefined : { value: row(name)[key] });
 }
 
 /** @returns {Verdict[]} those of a scenario whose contenders were all measured, and of others that they were not */

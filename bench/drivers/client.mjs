@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Child } from "../child.mjs";
 import { ContenderError } from "../closed-loop.mjs";
-import { nodeOn } from "../machine.mjs";
+import { commandOn } from "../machine.mjs";
 
 const pathOf = (file) => fileURLToPath(new URL(`../servers/${file}`, import.meta.url));
 
@@ -24,7 +24,10 @@ export async function httpClient(contender, plan) {
 
 /** Over stdio: the client starts its server itself. */
 export function stdioClient(contender, plan) {
-  const [command, args] = nodeOn("load", [pathOf("target-stdio.mjs"), contender.revision]);
+  const [command, args] = commandOn("load", process.execPath, [
+    pathOf("target-stdio.mjs"),
+    contender.revision,
+  ]);
   return open(contender, plan, { command, args });
 }
 
@@ -35,7 +38,7 @@ async function open({ serve: [file, ...args], revision }, { nodeOptions, concurr
   const lines = linesOf(child);
   await Promise.race([lines.next(), gone]);
   return {
-    pid: child.pid,
+    pids: [child.pid],
     ready: async () => {},
     async run(ms) {
       child.stdin.write(`${concurrency} ${ms}\n`);

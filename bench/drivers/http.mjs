@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { Child } from "../child.mjs";
 import { ClosedLoop } from "../closed-loop.mjs";
+import { withChildren } from "../machine.mjs";
 import { FIRST_NUMBER, metadataHeaders, requestWriter } from "../messages.mjs";
 import { HttpConnection } from "./http-connection.mjs";
 import { baseHeaders, shakeHands } from "./session.mjs";
@@ -10,11 +11,15 @@ import { baseHeaders, shakeHands } from "./session.mjs";
 /** @param {import("../messages.mjs").Call} call */
 export function http(call) {
   return async function open(contender, { nodeOptions, concurrency }) {
-    const child = new Child(contender, nodeOptions);
+    const store = await contender.store?.();
+    const child = new Child(
+      { ...contender, serve: [...contender.serve, ...(store ? [store.url] : [])] },
+      nodeOptions,
+    );
     const gone = child.untilGone();
     gone.catch(() => {});
-    const [port] = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), gone]);
-    const connect = () => new HttpConnection(Number(port), baseHeaders(contender));
+    const [said] = await Promise.race([once(child.stdout.setEncoding("utf8"), "data"), gone]);
+    const connect = () => new HttpConnection(portIn(said), baseHeaders(contender));
 
     const write = requestWriter(call, contender.revision);
     const length = write(FIRST_NUMBER).length;
@@ -22,7 +27,7 @@ export function http(call) {
     const heads = [];
     for (let slot = 0; slot < concurrency; slot++) {
       const connection = connect();
-      const session = contender.floor
+      const session = contender.bare
         ? {}
         : await Promise.race([shakeHands(connection, contender.revision), gone]);
       heads.push(connection.headOf({ ...metadata, ...session }, length));
@@ -41,7 +46,7 @@ export function http(call) {
       };
     };
     return {
-      pid: child.pid,
+      pids: contender.workers ? withChildren(child.pid) : [child.pid],
       known: () => loop.known,
       /** Opens fresh connections: a server closes those that were idle while others had their round. */
       async ready() {
@@ -53,10 +58,16 @@ export function http(call) {
       run: (ms) => Promise.race([loop.run(ms), gone]),
       async close() {
         for (const connection of connections) connection.close();
-        await child.end();
+        await child.end({ tell: contender.workers !== undefined });
+        await store?.end();
       },
     };
   };
+}
+
+/** What a server says once it listens: its port, or its URL. */
+function portIn(said) {
+  return Number(/:(\d+)\/mcp|^(\d+)/.exec(said).slice(1).find(Boolean));
 }
 
 /** The JSON-RPC response in a body, or in its last event, and how many events came before that. */

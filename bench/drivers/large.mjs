@@ -99,7 +99,7 @@ function dataOf(stream) {
   return line.slice("data:".length);
 }
 
-async function overStdio(child, { revision, floor }, gone) {
+async function overStdio(child, { revision, bare }, gone) {
   let chunks = [];
   let onAnswer = () => {};
   child.stdout.on("data", (chunk) => {
@@ -115,7 +115,7 @@ async function overStdio(child, { revision, floor }, gone) {
       onAnswer = resolve;
     });
   };
-  for (const message of floor ? [] : handshake(revision)) {
+  for (const message of bare ? [] : handshake(revision)) {
     if (message.id === undefined) child.stdin.write(`${JSON.stringify(message)}\n`);
     else await ready(Promise.race([exchange(JSON.stringify(message)), gone]));
   }

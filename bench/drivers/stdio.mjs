@@ -29,7 +29,7 @@ export function stdio(call) {
       outgoing += `${write(n)}\n`;
     });
 
-    for (const message of contender.floor ? [] : handshake(contender.revision)) {
+    for (const message of contender.bare ? [] : handshake(contender.revision)) {
       const answered = new Promise((resolve, reject) => {
         onLine = (line) => {
           const read = messageIn(line);
@@ -45,7 +45,7 @@ export function stdio(call) {
     }
     onLine = (line) => loop.take(line, messageIn);
     return {
-      pid: child.pid,
+      pids: [child.pid],
       known: () => loop.known,
       ready: async () => {},
       run(ms) {

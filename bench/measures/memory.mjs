@@ -64,7 +64,7 @@ async function kept(contender, plan) {
     const { before, opened, streaming, after } = await cycle();
     return {
       sessions,
-      idle: contender.floor ? undefined : (opened - before) / sessions,
+      idle: contender.bare ? undefined : (opened - before) / sessions,
       stream: (streaming - opened) / sessions,
       finished: (after - before) / sessions,
     };
@@ -75,10 +75,10 @@ async function kept(contender, plan) {
 
 /** Opens so many sessions, then their streams, then ends them all; what is in use at each step. */
 async function liveAndDie(contender, port, sessions, used) {
-  const { revision, floor } = contender;
+  const { revision, bare } = contender;
   const connect = () => new HttpConnection(port, baseHeaders(contender));
   const before = await used();
-  const ids = floor
+  const ids = bare
     ? Array.from({ length: sessions }, () => ({}))
     : await onConnections(connect, sessions, (connection) => shakeHands(connection, revision));
   const opened = await used();
@@ -94,7 +94,7 @@ async function liveAndDie(contender, port, sessions, used) {
   });
   const streaming = await used();
   for (const stream of streams) stream.close();
-  if (!floor) {
+  if (!bare) {
     await onConnections(connect, sessions, (connection, index) =>
       connection.exchange({ ...metadata, ...ids[index] }, "", "DELETE"),
     );

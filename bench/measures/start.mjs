@@ -7,9 +7,6 @@ import { median, spread } from "../medians.mjs";
 import { handshake } from "../messages.mjs";
 import { milliseconds, percent } from "../report/cells.mjs";
 
-/** Starts for each round of other scenarios: one is noisy, and soon done. */
-const STARTS_PER_ROUND = 4;
-
 /** @type {import("../scenarios.mjs").Measured} */
 export const start = {
   columns: [
@@ -19,8 +16,10 @@ export const start = {
   ],
   async measure(scenario, plan, tell) {
     const entries = entriesOf(scenario.contenders);
-    for (const entry of entries) await attempt(entry, () => startOnce(entry.contender)); // files are in the cache then
-    for (const { entry, round } of interleaved(entries, STARTS_PER_ROUND * plan.rounds)) {
+    if (plan.starts > 1) {
+      for (const entry of entries) await attempt(entry, () => startOnce(entry.contender)); // files are in the cache then
+    }
+    for (const { entry, round } of interleaved(entries, plan.starts)) {
       tell(`${scenario.name}: start ${round}: ${entry.contender.name}`);
       await attempt(entry, async () => entry.samples.push(await startOnce(entry.contender)));
     }

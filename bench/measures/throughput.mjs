@@ -11,7 +11,7 @@ const BUSY_ENOUGH = 0.85;
 
 /**
  * @typedef {object} Opened a contender that is ready for load
- * @property {number} pid of the process that is measured
+ * @property {number[]} pids of what is measured
  * @property {() => Promise<void>} ready called before each run, and not measured
  * @property {(ms: number) => Promise<import("../closed-loop.mjs").Sample>} run
  * @property {() => import("../known-answer.mjs").KnownAnswer | undefined} [known] what it answers
@@ -76,8 +76,8 @@ function checkBytes(entries) {
 
 async function sampleOf(opened, ms) {
   await opened.ready();
-  const own = cpuMeter(opened.pid);
-  const load = cpuMeter(process.pid);
+  const own = cpuMeter(opened.pids);
+  const load = cpuMeter([process.pid]);
   const start = performance.now();
   const sample = await opened.run(ms);
   const seconds = (performance.now() - start) / 1000;
@@ -96,8 +96,7 @@ function rowsOf(entries) {
     const row = rowOf(entry);
     if (missing !== undefined) return row;
     const of = (key) => samples.map((sample) => sample[key]);
-    const other =
-      contender.floor || contender.bare || contender.ours ? undefined : oursLike(entries, contender);
+    const other = contender.bare || contender.ours ? undefined : oursLike(entries, contender);
     return {
       ...row,
       perSecond: median(of("perSecond")),
@@ -138,14 +137,14 @@ function notes(rows) {
 
 /**
  * How many times as fast one contender is as another: by calls/s, or by CPU time where one of them was held up by
- * something else.
+ * something else, and does not wait for that by its nature.
  *
  * @returns {{ value: number, by: string } | undefined}
  */
-export function speedRatio(row, other) {
+export function speedRatio(row, other, waits = false) {
   if (!row?.samples || !other?.samples) return undefined;
   const of = (each, key) => each.samples.map((sample) => sample[key]);
-  if (row.busy < BUSY_ENOUGH || other.busy < BUSY_ENOUGH) {
+  if (!waits && (row.busy < BUSY_ENOUGH || other.busy < BUSY_ENOUGH)) {
     return { value: medianRatio(of(other, "cpuMicros"), of(row, "cpuMicros")), by: "CPU time" };
   }
   return { value: medianRatio(of(row, "perSecond"), of(other, "perSecond")), by: "calls/s" };

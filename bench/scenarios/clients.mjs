@@ -32,6 +32,7 @@ export const clients = [
         title: "undici, Pool.request",
         revision: MODERN,
         serve: ["clients/undici.mjs", "request"],
+        bare: true,
         floor: true,
       },
       {
@@ -58,6 +59,7 @@ export const clients = [
         title: "bare driver",
         revision: MODERN,
         serve: ["clients/bare-stdio.mjs"],
+        bare: true,
         floor: true,
       },
       ...libraries,

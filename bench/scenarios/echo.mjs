@@ -15,6 +15,7 @@ export const echoes = [
     targets: [
       timesAsFast(0.9, "patchbay-modern", "bare", "of bare node:http, every check of the revision on"),
       timesAsFast(0.85, "patchbay-legacy", "bare", "of bare node:http, in a session"),
+      timesAsFast(0.85, "patchbay-sealed", "bare", "of bare node:http, in a sealed session"),
       timesAsFast(15, "patchbay-modern", "sdk-v2-modern", "the official SDK v2"),
       timesAsFast(12, "patchbay-legacy", "sdk-v1-sessions", "the official SDK v1, sessions"),
       timesAsFast(2.5, "patchbay-legacy", "mcp-lite-sessions", "mcp-lite, sessions"),
@@ -25,6 +26,7 @@ export const echoes = [
         title: "bare node:http",
         revision: MODERN,
         serve: ["servers/bare-http.mjs"],
+        bare: true,
         floor: true,
       },
       {
@@ -39,6 +41,13 @@ export const echoes = [
         title: "Patchbay, sessions",
         revision: LEGACY,
         serve: ["servers/patchbay-http.mjs"],
+        ours: true,
+      },
+      {
+        name: "patchbay-sealed",
+        title: "Patchbay, sealed sessions",
+        revision: LEGACY,
+        serve: ["servers/patchbay-http.mjs", "sealed"],
         ours: true,
       },
       {
@@ -108,6 +117,7 @@ export const echoes = [
         title: "bare readline loop",
         revision: MODERN,
         serve: ["servers/bare-stdio.mjs"],
+        bare: true,
         floor: true,
       },
       {

@@ -10,8 +10,8 @@ const COPIES = 4;
 const LINEAR = 1.25;
 
 const directions = [
-  { direction: "result", words: "result", tool: GIVE },
-  { direction: "argument", words: "argument", tool: TAKE },
+  { direction: "result", words: "a result", tool: GIVE },
+  { direction: "argument", words: "an argument", tool: TAKE },
 ];
 
 const contenders = [
@@ -29,7 +29,7 @@ const contenders = [
     title: "bare readline loop",
     over: "stdio",
     serve: ["servers/bare-stdio.mjs"],
-    floor: true,
+    bare: true,
   },
   {
     name: "patchbay-stdio",
@@ -79,12 +79,12 @@ export const largeMessages = {
       ),
     ]),
   ),
-  contenders: directions.flatMap(({ direction, words, tool }) =>
+  contenders: directions.flatMap(({ direction, tool }) =>
     contenders.map((contender) => ({
       revision: MODERN,
       ...contender,
       name: `${contender.name}-${direction}`,
-      title: `${contender.title}: ${words}`,
+      title: `${contender.title}: ${direction}`,
       tool,
     })),
   ),

@@ -31,6 +31,7 @@ export const sessionMemory = {
       title: "bare node:http, streams alone",
       revision: LEGACY,
       serve: ["servers/bare-streams-http.mjs"],
+      bare: true,
       floor: true,
     },
     {

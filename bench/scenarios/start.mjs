@@ -15,7 +15,7 @@ export const starts = {
     atMost(50, "patchbay-json-schema", "above", "above node -e 0, without Zod", milliseconds),
   ],
   contenders: [
-    { name: "node", title: "node -e 0, from spawn to exit", eval: "0", floor: true },
+    { name: "node", title: "node -e 0, from spawn to exit", eval: "0", bare: true, floor: true },
     {
       name: "bare",
       title: "bare readline loop",

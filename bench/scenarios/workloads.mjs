@@ -58,7 +58,13 @@ export const workloads = [
     measured: throughput(http(listTools), { sameBytes: true }),
     targets: [timesAsFast(0.95, "patchbay-modern", "bare", "of bare node:http writing the same bytes")],
     contenders: [
-      { name: "bare", title: "bare node:http", floor: true, serve: ["servers/bare-same-http.mjs", "list"] },
+      {
+        name: "bare",
+        title: "bare node:http",
+        bare: true,
+        floor: true,
+        serve: ["servers/bare-same-http.mjs", "list"],
+      },
       ours,
       mcpLite,
       tmcp,
@@ -75,6 +81,7 @@ export const workloads = [
       {
         name: "bare",
         title: "bare node:http",
+        bare: true,
         floor: true,
         serve: ["servers/bare-same-http.mjs", "progress"],
       },

@@ -9,7 +9,11 @@ const [kind = "memory", url] = process.argv.slice(2);
 const STORES = {
   memory: () => ({}), // the default
   sealed: () => ({ sessions: sealedSessions({ secrets: ["a secret of the benchmark, and no secret"] }) }),
+  async redis() {
+    const { redisSessions } = await import("@patchbay/redis");
+    return { sessions: redisSessions(url) };
+  },
 };
 
-const running = await serveHttp(server, { port: 0, ...limits, ...(await STORES[kind](url)) });
+const running = await serveHttp(server, { port: 0, ...limits, ...(await STORES[kind]()) });
 listening(running.port);
