@@ -20,6 +20,7 @@ export default defineConfig({
             "examples/**/*.test.ts",
             "docs/**/*.test.ts",
             "deploy/test/**/*.test.ts",
+            "soak/test/**/*.test.ts",
           ],
           server,
           ...limits,

@@ -2,32 +2,15 @@
 
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { ConnectionError, connect } from "@patchbay/client";
 import { expect, test } from "vitest";
+import { ask } from "./ask.ts";
 import type { Behind } from "./behind.ts";
 import { textOf } from "./body.ts";
 
 const MIB = 1024 * 1024;
-
-interface Answered {
-  status: number | undefined;
-  headers: Record<string, unknown>;
-  body: string;
-}
-
-/** One request, on a connection of its own. */
-async function ask(url: string, method: string, headers: object, body?: string): Promise<Answered> {
-  const response = await new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
-    const sent = request(url, { method, agent: false, headers: { ...headers } }, resolve);
-    // The answer may come before all was taken, and the connection end then.
-    sent.on("error", reject).end(body);
-  });
-  return { status: response.statusCode, headers: response.headers, body: await text(response) };
-}
 
 const JSON_HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
@@ -39,14 +22,16 @@ function initialize(): string {
 
 export function atTheEdges(balanced: () => Behind): void {
   const url = () => `${balanced().origin}/mcp`;
+  const post = (body: string, headers: object = {}) =>
+    ask(url(), { method: "POST", headers: { ...JSON_HEADERS, ...headers }, body });
 
   test("refuses a name that the instances were not told of", async () => {
-    const { status } = await ask(url(), "POST", { ...JSON_HEADERS, host: "evil.example" }, initialize());
+    const { status } = await post(initialize(), { host: "evil.example" });
     expect(status).toBe(403);
   });
 
   test.each(["/healthz", "/readyz", "/metrics", "/"])("does not show %s", async (path) => {
-    expect(await ask(balanced().origin + path, "GET", {})).toMatchObject({
+    expect(await ask(balanced().origin + path)).toMatchObject({
       status: 404,
       body: expect.stringContaining("/mcp"),
     });
@@ -61,12 +46,12 @@ export function atTheEdges(balanced: () => Behind): void {
   });
 
   test("a session ends by DELETE", async () => {
-    const opened = await ask(url(), "POST", JSON_HEADERS, initialize());
-    const headers = { ...JSON_HEADERS, "mcp-session-id": opened.headers["mcp-session-id"] };
+    const opened = await post(initialize());
+    const headers = { "mcp-session-id": opened.headers["mcp-session-id"] };
     const ping = JSON.stringify({ jsonrpc: "2.0", id: 2, method: "ping" });
-    expect((await ask(url(), "POST", headers, ping)).status).toBe(200);
-    expect((await ask(url(), "DELETE", headers)).status).toBe(204);
-    expect(await ask(url(), "POST", headers, ping)).toMatchObject({
+    expect((await post(ping, headers)).status).toBe(200);
+    expect((await ask(url(), { method: "DELETE", headers })).status).toBe(204);
+    expect(await post(ping, headers)).toMatchObject({
       status: 404,
       body: expect.stringContaining("initialize again"),
     });
@@ -141,7 +126,7 @@ export function atTheEdges(balanced: () => Behind): void {
     const { instances, kind } = balanced();
     const client = await connect(url(), { era: "modern" });
     await Promise.all(instances.map((instance) => instance.end("SIGKILL")));
-    const answered = await ask(url(), "POST", JSON_HEADERS, initialize());
+    const answered = await post(initialize());
     expect(answered.status).toBe(kind === "nginx" ? 502 : 503);
     expect(JSON.parse(answered.body)).toMatchObject({ jsonrpc: "2.0", error: { code: -32603 } });
     if (kind === "haproxy") expect(answered.headers["retry-after"]).toBe("1");

@@ -1,0 +1,32 @@
+/** The soak, in its short form. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, test, vi } from "vitest";
+
+const RUN = fileURLToPath(new URL("../run.mjs", import.meta.url));
+
+vi.setConfig({ testTimeout: 180_000 });
+
+interface Report {
+  fine: boolean;
+  wrong: object;
+  counts: Record<string, number>;
+}
+
+async function run(...args: string[]): Promise<{ code: number; report: Report }> {
+  const child = spawn(process.execPath, [RUN, "--json", ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  return { code, report: JSON.parse(stdout) };
+}
+
+test("a server keeps its memory and its descriptors while clients of all kinds come, misbehave and go", async () => {
+  const { code, report } = await run("--seconds", "18");
+  expect(report.wrong).toEqual({});
+  expect(code).toBe(0);
+  for (const what of ["sessions left", "clients vanished", "half-open sockets cut off"]) {
+    expect(report.counts[what], what).toBeGreaterThan(0);
+  }
+});
