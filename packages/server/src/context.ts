@@ -65,14 +65,14 @@ export class Context {
    * @param total the value that means done, if it is known
    */
   progress(progress: number, total?: number, message?: string): void {
-    if (!(progress > this.#progress)) return;
+    if (!(progress > this.#progress && Number.isFinite(progress))) return;
     this.#progress = progress;
     if (message !== undefined) this.#exchange.status?.(message);
     if (this.#progressToken === undefined) return;
     this.#exchange.notify("notifications/progress", {
       progressToken: this.#progressToken,
       progress,
-      total,
+      total: Number.isFinite(total) ? total : undefined,
       message,
     });
   }
@@ -104,7 +104,7 @@ export class Context {
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     const minimum = this.#exchange.logLevel;
     if (minimum === undefined || !isAtLeast(level, minimum)) return;
-    this.#exchange.notify("notifications/message", { level, logger, data });
+    this.#exchange.notify("notifications/message", { level, logger, data: data ?? null });
   }
 
   /**

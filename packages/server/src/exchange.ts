@@ -10,7 +10,7 @@ import {
   missingCapability,
   type Result,
   type Revision,
-  type UrlElicitationRequiredError,
+  UrlElicitationRequiredError,
   type Wire,
   writeNotification,
 } from "@patchbay/core";
@@ -81,6 +81,17 @@ export function spelled(request: InputRequest, { wire, client }: Caller): InputR
   const sent = wire.inputRequest(request);
   if (missing === undefined && sent !== undefined) return sent;
   throw new MissingCapabilityError(request.method, (missing as JsonObject) ?? {});
+}
+
+/** What a request fails with, as far as its client can be told: pages are for who can visit them. */
+export function toldTo(caller: Caller, thrown: unknown): unknown {
+  if (!(thrown instanceof UrlElicitationRequiredError)) return thrown;
+  try {
+    for (const params of thrown.elicitations) spelled({ method: "elicitation/create", params }, caller);
+    return thrown;
+  } catch (missing) {
+    return missing;
+  }
 }
 
 /** An exchange over a real transport, from the arrival of its request to its answer. */

@@ -20,6 +20,7 @@ import { Changes } from "./changes.ts";
 import { Context } from "./context.ts";
 import { dispatch, type Reply } from "./dispatch.ts";
 import type { Exchange } from "./exchange.ts";
+import { cacheHints } from "./features/cache-hints.ts";
 import { type PromptDefinition, type PromptHandler, promptEntry } from "./features/prompts.ts";
 import {
   type ResourceDefinition,
@@ -118,7 +119,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
       throw new Error(`pageSize must be a positive integer, not ${pageSize}`);
     this.info = info;
     this.instructions = options.instructions;
-    this.cache = { ttlMs: 0, cacheScope: "public", ...options.cache };
+    this.cache = cacheHints(options.cache ?? {});
     this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
     this.#sealer = createSealer("state", options.stateSecrets);
     this.#hasSecrets = options.stateSecrets !== undefined;

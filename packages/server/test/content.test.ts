@@ -116,6 +116,22 @@ describe("content", () => {
   });
 });
 
+describe("how long something may be kept", () => {
+  test.each([{ ttlMs: -1 }, { ttlMs: 0.5 }, { ttlMs: Number.NaN }, { cacheScope: "nobody" as "public" }])(
+    "%j is refused",
+    async (cache) => {
+      const why = /must be/;
+      expect(() => new McpServer(info, { cache })).toThrow(why);
+      expect(() => new McpServer(info).resource("test://a", { name: "a", cache }, () => "")).toThrow(why);
+      expect(() => new McpServer(info).resourceTemplate("a:{b}", { name: "a", cache }, () => "")).toThrow(
+        why,
+      );
+      const { reported } = await ask({ contents: [], ...cache }, "resources/read", { uri: "test://a" });
+      expect(reported).toEqual([expect.stringMatching(why)]);
+    },
+  );
+});
+
 describe("a definition's _meta", () => {
   const _meta = { "com.example/a b": 1 };
   test("has keys that are names, or is refused", () => {

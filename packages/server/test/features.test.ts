@@ -65,12 +65,15 @@ const server = new McpServer(
     throw new ProtocolError(-32602, "Not like this", { field: "x" });
   })
   .tool("counts", {}, (_args, ctx) => {
-    for (const step of [1, 2, 2, 1, 3]) ctx.progress(step, 3, `step ${step}`);
+    for (const step of [1, 2, 2, 1, Number.NaN, 3]) ctx.progress(step, 3, `step ${step}`);
+    ctx.progress(Number.POSITIVE_INFINITY);
+    ctx.progress(4, Number.POSITIVE_INFINITY);
     return "counted";
   })
   .tool("logs", {}, (_args, ctx) => {
     ctx.log("debug", "quiet");
     ctx.log("error", { loud: true }, "test");
+    ctx.log("error", undefined);
     return "logged";
   })
   .tool("waits", {}, async (_args, ctx) => {
@@ -268,6 +271,7 @@ describe.each(WIRES)("%s", (_name, open) => {
       { progressToken: "p1", progress: 1, total: 3, ...said("step 1") },
       { progressToken: "p1", progress: 2, total: 3, ...said("step 2") },
       { progressToken: "p1", progress: 3, total: 3, ...said("step 3") },
+      { progressToken: "p1", progress: 4 },
     ]);
   });
 
@@ -279,6 +283,7 @@ describe.each(WIRES)("%s", (_name, open) => {
     await call("logs", undefined, { "io.modelcontextprotocol/logLevel": "warning" });
     expect(wire.notifications.map(({ method, params }) => [method, params])).toEqual([
       ["notifications/message", { level: "error", logger: "test", data: { loud: true } }],
+      ["notifications/message", { level: "error", data: null }],
     ]);
   });
 

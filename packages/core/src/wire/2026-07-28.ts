@@ -1,6 +1,6 @@
 /** 2026-07-28: each result says its type and its server, each list how long it may be kept. */
 
-import { ErrorCode, toErrorObject } from "../errors.ts";
+import { ErrorCode, toErrorObject, UrlElicitationRequiredError } from "../errors.ts";
 import { META } from "../meta.ts";
 import { resultJson } from "./result-json.ts";
 import type { Wire } from "./wire.ts";
@@ -45,6 +45,8 @@ export const wire20260728: Wire = {
   },
   error(thrown) {
     const error = toErrorObject(thrown);
+    // Its pages are asked for, not told of.
+    if (thrown instanceof UrlElicitationRequiredError) delete error.data;
     const code = codeToday(error.code);
     return code === error.code ? error : { ...error, code };
   },

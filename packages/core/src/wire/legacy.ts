@@ -148,7 +148,7 @@ export function legacyWire(revision: Revision): Wire {
         };
       }
       if (error.code === ErrorCode.UrlElicitationRequired && revision < "2025-11-25") {
-        return { ...error, code: ErrorCode.InvalidRequest };
+        return { code: ErrorCode.InvalidRequest, message: error.message };
       }
       if (thrown instanceof MissingCapabilityError) return { ...error, code: ErrorCode.InvalidRequest };
       return error;

@@ -20,6 +20,7 @@ import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Enabled, Listed, Listing } from "../listing.ts";
 import { parseUriTemplate, type UriTemplate, type Variables } from "../uri-template.ts";
+import { cacheHints, hintsFault } from "./cache-hints.ts";
 import type { Complete } from "./completion.ts";
 import { checkMeta, contentsFault, isContents } from "./content.ts";
 
@@ -81,7 +82,12 @@ export function resourceEntry(
     throw new Error(`Resource "${uri}": a resource's URI is absolute, such as "file:///notes.txt"`);
   const { cache, enabled, ...rest } = resource;
   checkMeta(`Resource "${uri}"`, rest._meta);
-  return { definition: { uri, ...rest }, enabled, cache: withDefaults(cache), read };
+  return {
+    definition: { uri, ...rest },
+    enabled,
+    cache: cacheHints({ cacheScope: "private", ...cache }),
+    read,
+  };
 }
 
 export function resourceTemplateEntry(
@@ -100,14 +106,10 @@ export function resourceTemplateEntry(
     definition: { uriTemplate, ...rest },
     enabled,
     template,
-    cache: withDefaults(cache),
+    cache: cacheHints({ cacheScope: "private", ...cache }),
     complete,
     read,
   };
-}
-
-function withDefaults(cache: CacheHints | undefined): Required<CacheHints> {
-  return { ttlMs: 0, cacheScope: "private", ...cache };
 }
 
 /** Answers `resources/read`. */
@@ -145,7 +147,7 @@ function toResult(
   if (given instanceof Uint8Array) return { contents: [{ ...typed, blob: toBase64(given) }], ...entry.cache };
   const whole = isObject(given) && Array.isArray(given.contents) ? (given as ReadResourceResult) : undefined;
   const contents = whole?.contents ?? (Array.isArray(given) ? given : [given as ResourceContents]);
-  const fault = readFault(contents, whole?._meta);
+  const fault = readFault(contents, whole?._meta) ?? (whole && hintsFault(whole));
   if (fault !== undefined) throw new Error(`Resource "${uri}": what was read is not valid: ${fault}`);
   return whole === undefined ? { contents, ...entry.cache } : { ...entry.cache, ...whole };
 }

@@ -10,7 +10,7 @@ import {
   writeNotification,
   writeRequest,
 } from "@patchbay/core";
-import { type Call, type Dialogue, spelled } from "../exchange.ts";
+import { type Call, type Dialogue, spelled, toldTo } from "../exchange.ts";
 import { after } from "../timers.ts";
 
 /** A client may have to ask its user, who may be out for coffee. */
@@ -104,9 +104,7 @@ export function pushDialogue(call: Call, requests: ClientRequests): Dialogue {
       return requests.ask(spelled(request, call.caller), (text) => call.send(text), call.signal);
     },
     async require(needed) {
-      for (const params of needed.elicitations)
-        spelled({ method: "elicitation/create", params }, call.caller);
-      throw needed;
+      throw toldTo(call.caller, needed);
     },
     step(name, run) {
       let kept = steps.get(name);

@@ -16,6 +16,7 @@ import {
   type Dialogue,
   type Exchange,
   spelled,
+  toldTo,
 } from "../exchange.ts";
 import { after } from "../timers.ts";
 import type { TaskRecord } from "./store.ts";
@@ -109,7 +110,7 @@ export class TaskRun implements Exchange {
       work().then(
         (result) => this.#finish({ status: "completed", statusMessage: undefined, result }),
         (thrown) => {
-          const error = this.#caller.wire.error(thrown);
+          const error = this.#caller.wire.error(toldTo(this.#caller, thrown));
           return this.#finish({ status: "failed", statusMessage: error.message, error });
         },
       );
