@@ -26,12 +26,23 @@ const ESCAPED = /\\u00(?:5[fF]|6[fF]|7[024])/;
  */
 export function parseJson(text: string, limits: JsonLimits = DEFAULT_JSON_LIMITS): JsonValue {
   const value: JsonValue = JSON.parse(text);
-  // Each level and each value costs at least one character, so a short text cannot pass a bound.
-  if (text.length > 2 * limits.maxDepth || text.length > limits.maxValues) checkBounds(value, limits);
+  // A text has no more values than characters, and is no deeper than it has brackets: most need not be walked.
+  if (text.length > limits.maxValues || opensMore(text, limits.maxDepth)) checkBounds(value, limits);
   // A reviver recurses: only a text within bounds is given to one.
   return text.includes("__proto__") || (text.includes("\\u00") && ESCAPED.test(text))
     ? JSON.parse(text, (key, inner) => (key === "__proto__" ? undefined : inner))
     : value;
+}
+
+/** Whether a text has more opening brackets than so many. */
+function opensMore(text: string, count: number): boolean {
+  let found = 0;
+  for (const bracket of "{[") {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++found > count) return true;
+    }
+  }
+  return false;
 }
 
 /** Walks a value without recursion, so that a hostile depth costs an error and not the stack. */

@@ -42,35 +42,41 @@ export function serveModern(
     return sendJson(http, 400, errorAnswer(ENVELOPE_WIRE, id, thrown).text);
   }
 
-  const { maxBufferedBytes, keepAlive } = options;
-  let stopKeepAlive: (() => void) | undefined;
-  const { running } = options;
+  const { maxBufferedBytes, keepAlive, running } = options;
   if (running.count >= running.max) {
     const what = `more requests are being answered than maxRequests allows (${running.max}); try later`;
     return refuseForNow(http, toErrorObject(limitError("maxRequests", what, running.max)), id);
   }
+  let streams = false;
   let answered = false;
+  /** The answer did not come in the turn of its request. */
+  let waits = false;
+  let stopKeepAlive: (() => void) | undefined;
+  const keepOpen = (): void => {
+    stopKeepAlive = every(keepAlive, () => http.write(SSE_KEEP_ALIVE));
+  };
   const call = modernCall(server, message, caller, (text) => {
-    if (stopKeepAlive === undefined) {
+    if (!streams) {
+      streams = true;
       http.openStream();
-      stopKeepAlive = every(keepAlive, () => http.write(SSE_KEEP_ALIVE));
+      if (waits) keepOpen();
     }
     if (http.write(sseEvent(text)) > maxBufferedBytes) http.destroy();
   });
-  let counted = false;
   const work = () => modernReply(server, message, call, subscriptions);
   answer(server, call, id, method, work, (settled) => {
-    if (counted) running.count--;
+    if (waits) running.count--;
     answered = true;
     call.finish();
-    if (stopKeepAlive === undefined) return sendModern(http, settled);
-    stopKeepAlive();
+    if (!streams) return sendModern(http, settled);
+    stopKeepAlive?.();
     http.write(sseEvent(settled.text));
     http.end();
   });
   if (answered) return;
-  counted = true;
+  waits = true;
   running.count++;
+  if (streams) keepOpen();
   // The client cancels by going away (streamable-http § Cancellation).
   http.onOver(() => {
     stopKeepAlive?.();

@@ -12,6 +12,8 @@ export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #drainTimeout: number;
+  /** What a stream was given in the turn in which it began: it leaves with the head, and alone if that is all. */
+  #held: string | undefined;
 
   /** @param drainTimeout milliseconds in which a reader has to take something of a response that is all there */
   constructor(request: IncomingMessage, response: ServerResponse, drainTimeout = DEFAULT_DRAIN_TIMEOUT) {
@@ -53,7 +55,7 @@ export class NodeExchange implements HttpExchange {
 
   respond(status: number, contentType?: string, body = "", pieces?: readonly (string | Uint8Array)[]): void {
     const response = this.#response;
-    if (response.destroyed || response.headersSent) return;
+    if (response.destroyed || response.headersSent || this.#held !== undefined) return;
     if (contentType === undefined) {
       response.writeHead(status);
       response.end();
@@ -70,17 +72,18 @@ export class NodeExchange implements HttpExchange {
     this.#timeReader();
   }
 
-  /** What is written in the same turn leaves with the head, in one write. */
   openStream(): void {
-    const response = this.#response;
-    if (response.destroyed) return;
-    response.writeHead(200, STREAM_HEADERS);
-    response.cork();
-    response.flushHeaders();
-    process.nextTick(() => response.writableEnded || response.uncork());
+    if (this.#response.destroyed) return;
+    this.#held = "";
+    process.nextTick(() => this.#release());
   }
 
   write(text: string): number {
+    if (this.#held !== undefined) {
+      const waiting = this.#held.length;
+      this.#held += text;
+      return waiting;
+    }
     const response = this.#response;
     if (response.destroyed || response.writableEnded) return 0;
     const waiting = response.writableLength;
@@ -89,9 +92,28 @@ export class NodeExchange implements HttpExchange {
   }
 
   end(): void {
-    if (this.#response.destroyed || this.#response.writableEnded) return;
-    this.#response.end();
+    const response = this.#response;
+    const whole = this.#held;
+    this.#held = undefined;
+    if (response.destroyed || response.writableEnded) return;
+    if (whole !== undefined) {
+      response.writeHead(200, { ...STREAM_HEADERS, "content-length": Buffer.byteLength(whole) });
+      response.end(whole);
+    } else {
+      response.end();
+    }
     this.#timeReader();
+  }
+
+  /** The turn in which the stream began is over, and it goes on. */
+  #release(): void {
+    const response = this.#response;
+    const begun = this.#held;
+    this.#held = undefined;
+    if (begun === undefined || response.destroyed) return;
+    response.writeHead(200, STREAM_HEADERS);
+    if (begun === "") response.flushHeaders();
+    else response.write(begun);
   }
 
   onOver(listener: () => void): void {
