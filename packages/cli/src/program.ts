@@ -31,7 +31,9 @@ which is not an AI model and runs a tool only for an exact form: arithmetic, "to
 const SERVING = `
 Sessions of clients up to 2025-11-25 live in the process's memory; sealed, they travel in their ids, which any instance
 opens that has the same PATCHBAY_SECRETS (of 32 characters or more, divided by commas; the first seals, all open);
-stateless, there are none. Workers need what no single process keeps, and get a secret of their own if none is set.
+in Redis, any instance serves any request (REDIS_URL says where); stateless, there are none. Workers need what no
+single process keeps, and get a secret of their own if none is set.
+/healthz says 200 while it runs, /readyz while it should be sent requests.
 SIGTERM or SIGINT ends it in order: /readyz says 503, --drain-delay passes, streams end, what is being answered is
 answered, for --drain-timeout at most. A second one ends it at once.`;
 
@@ -97,7 +99,8 @@ ${EXIT_CODES}`,
       "patchbay serve weather --http                 at http://127.0.0.1:3000/mcp",
       "patchbay serve ./my-server.js --http 8080",
       "patchbay serve weather --http --host 0.0.0.0 --allow-host mcp.example.com",
-      "patchbay serve weather --http --workers 4",
+      "patchbay serve weather --http --workers 4 --metrics",
+      "REDIS_URL=redis://127.0.0.1:6379 patchbay serve weather --http --sessions redis --log json",
     ],
     SERVING,
   )
@@ -112,7 +115,10 @@ ${EXIT_CODES}`,
     )
     .option("--path <path>", "the path of the endpoint (default /mcp)")
     .option("--workers <n>", "processes that share the port; auto is one for each core (default 1)")
-    .option("--sessions <kind>", "memory, sealed or stateless (default memory; sealed with workers)")
+    .option(
+      "--sessions <kind>",
+      "memory, sealed, stateless, redis or redis://… (default memory; sealed with workers)",
+    )
     .option(
       "--instance <name>",
       "begins the ids of its sessions, for balancers that keep a session with its instance",
@@ -132,6 +138,13 @@ ${EXIT_CODES}`,
         "--drain-timeout <ms>",
         "milliseconds in which what is being answered may then finish (default 10000)",
       ).argParser(milliseconds(0)),
+    )
+    .option("--metrics [port]", "let Prometheus scrape /metrics on a port of its own (default 9464)")
+    .option("--metrics-host <address>", "the address of that port (default 127.0.0.1)")
+    .option("--log <format>", "log on stderr as json, or pretty for people (default off)")
+    .option(
+      "--log-level <level>",
+      "the least severe entries: trace, debug, info, warn, error or fatal (default info)",
     )
     .action((name: string, options) =>
       perform(async (context) => (await import("./commands/serve.ts")).serve(name, options, context)),

@@ -3,56 +3,125 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { McpServer } from "@patchbay/server";
 import type { HttpServing, SessionStore } from "@patchbay/server/http";
+import type { Metrics } from "@patchbay/server/metrics";
 import type { Context } from "../context.ts";
 import { failed, usage } from "../failure.ts";
+import { hideSecrets } from "./hide.ts";
+import { type Journal, openJournal } from "./journal.ts";
 import { load } from "./load.ts";
-import type { HttpPlan, SessionsPlan } from "./plan.ts";
+import type { HttpPlan } from "./plan.ts";
 import { newSecret } from "./secret.ts";
 
+/** A server that is served here. */
+interface Served {
+  url: string;
+  /** Says that it is not ready any more, waits for balancers to see it, and finishes what it does. */
+  drain(): Promise<void>;
+}
+
 export async function serveHere(name: string, plan: HttpPlan, { output, signal }: Context): Promise<void> {
+  hideSecrets(plan, output);
   const server = await load(name);
-  const running = await listen(server, plan);
-  if (output.json) output.value({ url: running.url });
-  process.stderr.write(`${name} is served at ${running.url} (Ctrl-C ends it)\n`);
-  await drainOn(signal, running, plan);
+  const journal = await openJournal(plan.log, output);
+  const scraped = await openMetrics(plan);
+  const served = await listen(server, plan, journal, scraped?.metrics);
+  if (output.json) output.value({ url: served.url });
+  journal.info(`${name} is served at ${served.url} (Ctrl-C ends it)`);
+  if (scraped !== undefined) journal.info(`Metrics are at ${scraped.url}`);
+  await told(signal);
+  await served.drain();
+  await scraped?.close();
+  await journal.close();
+}
+
+export function told(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }
 
 /** @throws Failure when it cannot listen */
-export async function listen(server: McpServer, plan: HttpPlan): Promise<HttpServing> {
-  const { serveHttp } = await import("@patchbay/server/http");
+export async function listen(
+  server: McpServer,
+  plan: HttpPlan,
+  journal: Journal,
+  metrics: Metrics | undefined,
+): Promise<Served> {
   const { port, host, path, allowedHosts, secrets, instance } = plan;
   if (secrets.length > 0) server.sealWith(secrets);
-  const sessions = await openSessions(plan.sessions, instance);
-  return serveHttp(server, { port, host, path, allowedHosts, sessions, instance }).catch(
-    (thrown: NodeJS.ErrnoException) => {
-      throw refusal(thrown, port, host);
-    },
-  );
+  if (journal.observer !== undefined) server.observe(journal.observer);
+  const { serveHttp } = await import("@patchbay/server/http");
+  const sessions = await openSessions(plan, journal);
+  const store = sessions === "stateless" ? undefined : sessions;
+  const running = await serveHttp(server, {
+    port,
+    host,
+    path,
+    allowedHosts,
+    sessions,
+    instance,
+    ...(metrics && { metrics }),
+  }).catch(async (thrown: NodeJS.ErrnoException) => {
+    await store?.close?.();
+    throw refusal(thrown, port, host);
+  });
+  return { url: running.url, drain: () => drain(running, store, plan, journal) };
 }
 
-/** Waits to be told, says that it is not ready any more, waits for balancers to see it, and finishes what it does. */
-export async function drainOn(signal: AbortSignal, running: HttpServing, plan: HttpPlan): Promise<void> {
-  if (!signal.aborted)
-    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+async function drain(
+  running: HttpServing,
+  store: SessionStore | undefined,
+  { drainDelay, drainTimeout }: HttpPlan,
+  journal: Journal,
+): Promise<void> {
+  if (journal.observer !== undefined) journal.info("draining");
   running.drain();
-  await wait(plan.drainDelay);
-  await running.close(plan.drainTimeout);
+  await wait(drainDelay);
+  await running.close(drainTimeout);
+  await store?.close?.();
+  if (journal.observer !== undefined) journal.info("drained");
 }
 
 async function openSessions(
-  plan: SessionsPlan,
-  instance: string | undefined,
+  { sessions, instance }: HttpPlan,
+  journal: Journal,
 ): Promise<SessionStore | "stateless"> {
   const { memorySessions, sealedSessions } = await import("@patchbay/server/http");
   const named = instance === undefined ? {} : { instance };
-  switch (plan.kind) {
+  switch (sessions.kind) {
     case "stateless":
-      return plan.kind;
+      return sessions.kind;
     case "memory":
       return memorySessions(named);
     case "sealed":
-      return sealedSessions({ secrets: plan.secrets.length === 0 ? [newSecret()] : plan.secrets, ...named });
+      return sealedSessions({
+        secrets: sessions.secrets.length === 0 ? [newSecret()] : sessions.secrets,
+        ...named,
+      });
+    case "redis": {
+      const { redisSessions } = await import("@patchbay/redis");
+      return redisSessions({ url: sessions.url, onNotice: (notice) => journal.warn(notice) });
+    }
   }
+}
+
+async function openMetrics({
+  metrics: place,
+}: HttpPlan): Promise<{ metrics: Metrics; url: string; close(): Promise<void> } | undefined> {
+  if (place === undefined) return undefined;
+  const { createMetrics, serveMetrics } = await import("@patchbay/server/metrics");
+  const metrics = createMetrics();
+  const serving = await serveMetrics(metrics, { port: place.port, host: place.host }).catch((thrown) => {
+    throw metricsRefusal(thrown, place.port);
+  });
+  return { metrics, url: serving.url, close: () => serving.close() };
+}
+
+/** Why the metrics cannot be served, in the command's own terms. */
+export function metricsRefusal(thrown: NodeJS.ErrnoException, port: number): Error {
+  if (thrown.code !== "EADDRINUSE") return thrown;
+  return failed(`Port ${port} is taken. Choose another for the metrics, such as --metrics ${port + 1}.`);
 }
 
 /** Why it cannot listen, in the command's own terms. */

@@ -18,15 +18,36 @@ export interface ServeOptions {
   maxRestarts?: string;
   drainTimeout?: number;
   drainDelay?: number;
+  /** A port, or true for the default one. */
+  metrics?: string | true;
+  metricsHost?: string;
+  log?: string;
+  logLevel?: string;
+}
+
+/** What is written on stderr while it serves. */
+export interface LogPlan {
+  format: (typeof FORMATS)[number];
+  level: (typeof LEVELS)[number];
 }
 
 /** Where legacy sessions live. */
 export type SessionsPlan =
   | { kind: "memory" | "stateless" }
   /** The first secret seals. */
-  | { kind: "sealed"; secrets: string[] };
+  | { kind: "sealed"; secrets: string[] }
+  | { kind: "redis"; url: string };
+
+export interface StdioPlan {
+  kind: "stdio";
+  log: LogPlan;
+}
 
 export interface HttpPlan {
+  kind: "http";
+  log: LogPlan;
+  /** Where the metrics are to be scraped, if at all. */
+  metrics: { port: number; host: string | undefined } | undefined;
   port: number;
   host: string | undefined;
   path: string | undefined;
@@ -45,9 +66,13 @@ export interface HttpPlan {
 }
 
 const DEFAULT_PORT = 3000;
+/** What exporters of metrics are used to. */
+const DEFAULT_METRICS_PORT = 9464;
 const MAX_WORKERS = 256;
 const MIN_SECRET_LENGTH = 32;
-const KINDS = ["memory", "sealed", "stateless"];
+const KINDS = ["memory", "sealed", "stateless", "redis"];
+const FORMATS = ["off", "json", "pretty"] as const;
+const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal"] as const;
 /** What has no meaning on stdin and stdout. */
 const OF_HTTP = {
   host: "--host",
@@ -59,20 +84,24 @@ const OF_HTTP = {
   maxRestarts: "--max-restarts",
   drainTimeout: "--drain-timeout",
   drainDelay: "--drain-delay",
+  metrics: "--metrics",
+  metricsHost: "--metrics-host",
 } as const;
 
 /**
- * Reads `PATCHBAY_SECRETS` too, and takes it out of the environment: what a tool starts has no use for it.
+ * Reads `PATCHBAY_SECRETS` and `REDIS_URL` too, and takes the first out of the environment: what a tool starts has no
+ * use for it.
  *
  * @throws Failure (usage) that names the option
  */
 export function planOf(
   options: ServeOptions,
   environment: NodeJS.ProcessEnv = process.env,
-): HttpPlan | "stdio" {
+): HttpPlan | StdioPlan {
   const { http } = options;
   if (options.stdio === true && http !== undefined) throw usage("Serve over --stdio or --http, not both.");
   const secrets = takeSecrets(environment);
+  const log = logOf(options);
   if (http === undefined) {
     for (const [name, option] of Object.entries(OF_HTTP)) {
       if (options[name as keyof typeof OF_HTTP] !== undefined)
@@ -80,16 +109,20 @@ export function planOf(
           `${option} is for HTTP: add --http, such as patchbay serve <name> --http 3000 ${option} …`,
         );
     }
-    return "stdio";
+    return { kind: "stdio", log };
   }
   const workers = workersOf(options.workers);
+  const sessions = sessionsOf(options.sessions, workers, secrets, environment.REDIS_URL);
   return {
+    kind: "http",
+    log,
+    metrics: metricsOf(options),
     port: portOf("--http", http === true ? undefined : http, DEFAULT_PORT),
     host: options.host,
     path: options.path,
     allowedHosts: options.allowHost,
     workers,
-    sessions: sessionsOf(options.sessions, workers, secrets),
+    sessions,
     secrets,
     instance: instanceOf(options.instance),
     maxRestarts: countOf("--max-restarts", options.maxRestarts, 10),
@@ -135,22 +168,49 @@ function countOf(option: string, given: string | undefined, otherwise: number): 
   throw usage(`${option} takes a whole number, not "${given}".`);
 }
 
-function sessionsOf(given: string | undefined, workers: number, secrets: string[]): SessionsPlan {
+function sessionsOf(
+  given: string | undefined,
+  workers: number,
+  secrets: string[],
+  redisUrl: string | undefined,
+): SessionsPlan {
   const kind = given ?? (workers > 1 ? "sealed" : "memory");
+  if (/^rediss?:\/\//i.test(kind)) return { kind: "redis", url: kind };
   switch (kind) {
     case "memory":
       if (workers === 1) return { kind };
       throw usage(
         `--sessions memory keeps sessions in one process, and of ${workers} workers another may get the next request: ` +
-          "take --sessions sealed, or leave --workers out.",
+          "take --sessions sealed or redis, or leave --workers out.",
       );
     case "stateless":
       return { kind };
     case "sealed":
       return { kind, secrets };
+    case "redis":
+      if (redisUrl !== undefined && /^rediss?:\/\//i.test(redisUrl)) return { kind, url: redisUrl };
+      throw usage("--sessions redis needs REDIS_URL, such as redis://127.0.0.1:6379, in the environment.");
     default:
-      throw usage(`--sessions takes ${KINDS.join(", ")}, not "${kind}".`, nearest(kind, KINDS));
+      throw usage(`--sessions takes ${KINDS.join(", ")} or redis://…, not "${kind}".`, nearest(kind, KINDS));
   }
+}
+
+function metricsOf({ metrics, metricsHost: host }: ServeOptions): HttpPlan["metrics"] {
+  if (metrics === undefined) {
+    if (host !== undefined) throw usage("--metrics-host is for --metrics: add that.");
+    return undefined;
+  }
+  return { port: portOf("--metrics", metrics === true ? undefined : metrics, DEFAULT_METRICS_PORT), host };
+}
+
+function logOf({ log = "off", logLevel = "info" }: ServeOptions): LogPlan {
+  return { format: oneOf("--log", log, FORMATS), level: oneOf("--log-level", logLevel, LEVELS) };
+}
+
+function oneOf<Name extends string>(option: string, given: string, names: readonly Name[]): Name {
+  const found = names.find((name) => name === given);
+  if (found !== undefined) return found;
+  throw usage(`${option} takes ${names.join(", ")}, not "${given}".`, nearest(given, [...names]));
 }
 
 function instanceOf(given: string | undefined): string | undefined {

@@ -1,8 +1,11 @@
 /** One worker of `serve --workers`: serves as the process that started it says, until that tells it to drain. */
 
+import type { Metrics } from "@patchbay/server/metrics";
 import type { Context } from "../context.ts";
 import { toFailure } from "../failure.ts";
-import { drainOn, listen } from "./here.ts";
+import { listen, told } from "./here.ts";
+import { hideSecrets } from "./hide.ts";
+import { openJournal } from "./journal.ts";
 import { load } from "./load.ts";
 import { type FromWorker, isOurs, type ToWorker } from "./messages.ts";
 import type { HttpPlan } from "./plan.ts";
@@ -10,19 +13,32 @@ import type { HttpPlan } from "./plan.ts";
 export async function serveAsWorker(name: string, plan: HttpPlan, context: Context): Promise<void> {
   const drain = new AbortController();
   answerSignals(drain);
-  const begin = await beginning(drain);
-  const { secrets, port } = begin;
+  const { secrets, port, number } = await beginning(drain);
   const sessions = plan.sessions.kind === "sealed" ? { ...plan.sessions, secrets } : plan.sessions;
-  let running: Awaited<ReturnType<typeof listen>>;
+  const own = { ...plan, port, secrets, sessions };
+  hideSecrets(own, context.output);
+  let served: Awaited<ReturnType<typeof listen>>;
+  const journal = await openJournal(plan.log, context.output, { worker: number });
   try {
-    running = await listen(await load(name), { ...plan, port, secrets, sessions });
+    served = await listen(await load(name), own, journal, await sharedMetrics(plan));
   } catch (thrown) {
     const { kind, exitCode, message } = toFailure(thrown);
     await tell({ kind: "failure", failure: kind, exitCode, message: context.output.without(message) });
     return;
   }
-  await tell({ kind: "listening", url: running.url });
-  await drainOn(drain.signal, running, plan);
+  await tell({ kind: "listening", url: served.url });
+  await told(drain.signal);
+  await served.drain();
+  await journal.close();
+}
+
+/** They are gathered by the process that started us. */
+async function sharedMetrics({ metrics: place }: HttpPlan): Promise<Metrics | undefined> {
+  if (place === undefined) return undefined;
+  const { createMetrics } = await import("@patchbay/server/metrics");
+  const metrics = createMetrics();
+  metrics.share();
+  return metrics;
 }
 
 /** A terminal, or a group's end, signals all: one asks to drain, and only the process that started us ends us at once. */

@@ -2,8 +2,12 @@
 
 import cluster, { type Worker } from "node:cluster";
 import { type AddressInfo, createServer } from "node:net";
+import type { MetricsServing } from "@patchbay/server/metrics";
 import type { Context } from "../context.ts";
 import { Failure, failed } from "../failure.ts";
+import { metricsRefusal } from "./here.ts";
+import { hideSecrets } from "./hide.ts";
+import { type Journal, openJournal } from "./journal.ts";
 import { type FromWorker, isOurs, type ToWorker } from "./messages.ts";
 import type { HttpPlan } from "./plan.ts";
 import { Restarts } from "./restarts.ts";
@@ -15,14 +19,33 @@ const KILL_AFTER_MS = 2000;
 
 /** Runs in the process that was started and, by the same command line, in each worker. */
 export async function serveByWorkers(name: string, plan: HttpPlan, context: Context): Promise<void> {
-  if (cluster.isPrimary) await new Workers(name, plan, context).run();
-  else await serveAsWorker(name, plan, context);
+  if (!cluster.isPrimary) return serveAsWorker(name, plan, context);
+  hideSecrets(plan, context.output);
+  const journal = await openJournal(plan.log, context.output);
+  const scraped = await openMetrics(plan);
+  try {
+    await new Workers(name, plan, context, journal, scraped?.url).run();
+  } finally {
+    await scraped?.close();
+    await journal.close();
+  }
+}
+
+async function openMetrics({ metrics: place }: HttpPlan): Promise<MetricsServing | undefined> {
+  if (place === undefined) return undefined;
+  const { metricsOfWorkers, serveMetrics } = await import("@patchbay/server/metrics");
+  const { port, host } = place;
+  return serveMetrics(metricsOfWorkers(), { port, host }).catch((thrown) => {
+    throw metricsRefusal(thrown, port);
+  });
 }
 
 class Workers {
   readonly #name: string;
   readonly #plan: HttpPlan;
   readonly #context: Context;
+  readonly #journal: Journal;
+  readonly #metricsUrl: string | undefined;
   readonly #secrets: string[];
   /** All of them listen at the same, those too that come when no other is left. */
   #port: number;
@@ -34,7 +57,15 @@ class Workers {
   #failure: Failure | undefined;
   #onEnd: () => void = () => {};
 
-  constructor(name: string, plan: HttpPlan, context: Context) {
+  constructor(
+    name: string,
+    plan: HttpPlan,
+    context: Context,
+    journal: Journal,
+    metricsUrl: string | undefined,
+  ) {
+    this.#journal = journal;
+    this.#metricsUrl = metricsUrl;
     this.#name = name;
     this.#plan = plan;
     this.#context = context;
@@ -63,7 +94,7 @@ class Workers {
     const startedAt = Date.now();
     const worker = cluster.fork();
     worker.on("message", (message: unknown) => {
-      if (isOurs<FromWorker>(message, "hears", "listening", "failure")) this.#hear(worker, message);
+      if (isOurs<FromWorker>(message, "hears", "listening", "failure")) this.#hear(worker, number, message);
     });
     // A channel that breaks is heard of by the exit.
     worker.on("error", () => {});
@@ -90,7 +121,7 @@ class Workers {
         ),
       );
     }
-    this.#context.output.warn(`${what}; another is started in ${wait} ms.`);
+    this.#journal.warn(`${what}; another is started in ${wait} ms.`, { worker: number });
     const timer = setTimeout(() => {
       this.#waiting.delete(timer);
       this.#start(number, restarts);
@@ -98,9 +129,9 @@ class Workers {
     this.#waiting.add(timer);
   }
 
-  #hear(worker: Worker, message: FromWorker): void {
+  #hear(worker: Worker, number: number, message: FromWorker): void {
     if (message.kind === "hears") {
-      tell(worker, { kind: "begin", secrets: this.#secrets, port: this.#port });
+      tell(worker, { kind: "begin", number, secrets: this.#secrets, port: this.#port });
       if (this.#stopping) tell(worker, { kind: "drain" });
       return;
     }
@@ -112,9 +143,9 @@ class Workers {
     this.#announced = true;
     const { output } = this.#context;
     if (output.json) output.value({ url: message.url });
-    process.stderr.write(
-      `${this.#name} is served at ${message.url} by ${this.#plan.workers} workers (Ctrl-C ends it)\n`,
-    );
+    const { workers } = this.#plan;
+    this.#journal.info(`${this.#name} is served at ${message.url} by ${workers} workers (Ctrl-C ends it)`);
+    if (this.#metricsUrl !== undefined) this.#journal.info(`Metrics are at ${this.#metricsUrl}`);
   }
 
   /** Each finishes what it does; who does not in time is killed. */

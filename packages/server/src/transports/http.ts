@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Metrics } from "../metrics.ts";
 import type { McpServer } from "../server.ts";
+import { after } from "../timers.ts";
 import { createEndpoint, type EndpointOptions } from "./http/endpoint.ts";
 import { createGuard } from "./http/guard.ts";
 import { NodeExchange } from "./http/node.ts";
@@ -89,6 +90,7 @@ export function httpHandler(server: McpServer, boundTo: string, options: Endpoin
 }
 
 const MIB = 1024 * 1024;
+const READY_WITHIN = 1000;
 
 /**
  * Serves an McpServer over HTTP: Streamable HTTP in both its shapes, and HTTP+SSE. `GET /healthz` answers 200
@@ -145,10 +147,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       // Not even the name of what runs here is for who was not meant to reach it.
       if (guard(exchange) !== undefined) return exchange.respond(403, "text/plain", "Forbidden\n");
       if (url === "/healthz") return exchange.respond(200, "text/plain", "ok\n");
-      if (url === "/readyz")
-        return draining
-          ? exchange.respond(503, "text/plain", "draining\n")
-          : exchange.respond(200, "text/plain", "ready\n");
+      if (url === "/readyz") return void tellReadiness(exchange);
       exchange.respond(404, "text/plain", `Not found; the MCP endpoint is ${path}\n`);
     },
   );
@@ -174,6 +173,11 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       return closed;
     },
   };
+
+  async function tellReadiness(exchange: NodeExchange): Promise<void> {
+    const why = draining ? "draining" : (await canReach(options.sessions)) ? undefined : "no sessions";
+    exchange.respond(why === undefined ? 200 : 503, "text/plain", `${why ?? "ready"}\n`);
+  }
 
   function drain(): void {
     draining = true;
@@ -207,6 +211,22 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
         () => endpoint.kept,
       ),
     ];
+  }
+}
+
+/** Whether what keeps the sessions says, within a second, that it can be reached. */
+async function canReach(sessions: EndpointOptions["sessions"]): Promise<boolean> {
+  if (sessions === undefined || sessions === "stateless" || sessions.ready === undefined) return true;
+  let callOff: () => void = () => {};
+  const late = new Promise<boolean>((resolve) => {
+    callOff = after(READY_WITHIN, () => resolve(false));
+  });
+  try {
+    return await Promise.race([sessions.ready(), late]);
+  } catch {
+    return false;
+  } finally {
+    callOff();
   }
 }
 

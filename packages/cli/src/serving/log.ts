@@ -1,0 +1,88 @@
+/** The log of `serve --log`: entries by pino, with no session's id and no secret in them. */
+
+import { createHash } from "node:crypto";
+import type { Observer } from "@patchbay/server";
+import { type DestinationStream, destination, pino } from "pino";
+import type { Output } from "../output.ts";
+import { visibleName } from "../visible.ts";
+import type { Fields, Journal } from "./journal.ts";
+import type { LogPlan } from "./plan.ts";
+
+/** Characters that may wait for a stderr that nobody reads; beyond, entries are dropped. */
+const MAX_WAITING = 4 * 1024 * 1024;
+const MAX_STACK = 4000;
+/** None is ever given to the log; should that change, it is hidden. */
+const HIDDEN = ["authorization", "cookie", "mcp-session-id", "sessionId", "requestState", "token", "secret"];
+
+export async function openLog({ format, level }: LogPlan, output: Output, who: Fields): Promise<Journal> {
+  const stream = format === "pretty" ? await pretty(output) : toStderr();
+  const log = pino(
+    {
+      level,
+      base: { pid: process.pid, ...who },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: HIDDEN.flatMap((name) => [`["${name}"]`, `*["${name}"]`]), censor: "[hidden]" },
+      serializers: { err: described },
+      hooks: { streamWrite: (entry) => output.without(entry) },
+    },
+    stream,
+  );
+  const observer: Observer = {
+    request(method, revision) {
+      const began = performance.now();
+      return (outcome) => {
+        const fields = {
+          method: visibleName(method),
+          revision,
+          outcome,
+          ms: Math.round((performance.now() - began) * 10) / 10,
+        };
+        if (outcome === "error" || outcome === "tool_error") log.warn(fields, "request");
+        else log.info(fields, "request");
+      };
+    },
+    session: (event, id) => log.info({ session: hashed(id) }, `session ${event}`),
+    error: (error, where) => log.error({ where: visibleName(where), err: error }, "a handler failed"),
+  };
+  return {
+    info: (text, fields = {}) => log.info(fields, text),
+    warn: (text, fields = {}) => log.warn(fields, text),
+    observer,
+    close: () => new Promise((resolve) => log.flush(() => resolve())),
+  };
+}
+
+/** The same session has the same name in each entry, and nobody gets its id from it. */
+function hashed(id: string): string {
+  return createHash("sha256").update(id).digest("hex").slice(0, 12);
+}
+
+/** Of an error what says what happened; what else a library hung on it may be anything. */
+function described(error: unknown): Record<string, string> {
+  if (!(error instanceof Error)) return { message: String(error).slice(0, MAX_STACK) };
+  const { name, message, stack, cause } = error;
+  return {
+    type: name,
+    message,
+    stack: (stack ?? "").slice(0, MAX_STACK),
+    ...(cause instanceof Error && { cause: cause.message }),
+  };
+}
+
+/** Entries of one turn leave in one write, and a reader that is slow does not stop the server. */
+function toStderr(): DestinationStream {
+  return destination({ dest: 2, sync: false, maxLength: MAX_WAITING });
+}
+
+async function pretty(output: Output): Promise<DestinationStream> {
+  const { PinoPretty } = await import("pino-pretty");
+  return PinoPretty({
+    destination: 2,
+    sync: true,
+    colorize: output.errorColors.isColorSupported,
+    translateTime: "SYS:HH:MM:ss.l",
+    ignore: "pid",
+    singleLine: true,
+  });
+}
