@@ -19,6 +19,8 @@ const KEPT_STDERR_LINES = 20;
 const MAX_STDERR_LINE = 8 * 1024;
 /** Milliseconds that a dead server's last words have to reach us, should one of its children hold its stdout. */
 const LAST_WORDS = 200;
+/** Messages that leave in one write at most: a server works on some while we make the next. */
+const MAX_TOGETHER = 16;
 /** Answers and notifications that wait for the server to read them, until nothing more is read of it. */
 const MAX_WAITING_POSTS = 1_000;
 /** Values of declared variables that are shorter are no secrets, and would blot out half of every line. */
@@ -53,6 +55,8 @@ class ServerProcess implements Channel {
   #strayLines = 0;
   #onClose: ((cause?: Error) => void) | undefined;
   #waitingPosts = 0;
+  /** Messages that are to leave in one write. */
+  #together = 0;
   #closing: Promise<void> | undefined;
   readonly #started: Promise<void>;
 
@@ -92,8 +96,20 @@ class ServerProcess implements Channel {
         `${this.name} does not read what it is sent: more than maxQueuedBytes (${maxQueuedBytes}) are waiting`,
       );
     }
+    if (this.#together === 0) {
+      this.#stdin.cork();
+      process.nextTick(this.#flush);
+    }
     this.#stdin.write(`${text}\n`, onWritten);
+    if (++this.#together === MAX_TOGETHER) this.#flush();
   }
+
+  /** What was sent in one turn leaves in one write. */
+  readonly #flush = (): void => {
+    if (this.#together === 0) return;
+    this.#together = 0;
+    this.#stdin.uncork();
+  };
 
   /**
    * Sends an answer or a notification. A server that asks faster than it reads what it is answered is not read on
