@@ -20,6 +20,8 @@ export interface RedisOptions {
   commandTimeout?: number;
   /** Milliseconds without a sign of life after which an instance is taken for dead. Default 2500. */
   deadAfter?: number;
+  /** Milliseconds after its last event for which a stream is kept for a client that comes back. Default 10 minutes. */
+  eventsKeptMs?: number;
   /** What else node-redis is to know, such as TLS or credentials. */
   client?: Pick<RedisClientOptions, "username" | "password" | "socket" | "database">;
   /** Takes what the operator should know: that Redis is away, or back. Default: a line on stderr. */
@@ -32,6 +34,7 @@ export type Reply = string | number | null | undefined | Reply[];
 interface Client {
   run(key: string, args: string[]): Promise<unknown>;
   subscribe(channel: string, listener: (text: string) => void): Promise<void>;
+  unsubscribe(channel: string): Promise<void>;
   destroy(): void;
 }
 
@@ -100,9 +103,16 @@ export class RedisConnection {
   }
 
   /** Listens to a channel, from now on and after each loss of the connection. */
-  async subscribe(channel: string, listener: (text: string) => void): Promise<void> {
+  subscribe(channel: string, listener: (text: string) => void): void {
     this.#channels.set(channel, listener);
-    if (this.#state === "open") await this.#client.subscribe(channel, listener);
+    // Where that fails the connection is lost, and it is listened to by the next one.
+    if (this.#state === "open") this.#client.subscribe(channel, listener).catch(() => {});
+  }
+
+  unsubscribe(channel: string): void {
+    if (this.#channels.delete(channel) && this.#state === "open") {
+      this.#client.unsubscribe(channel).catch(() => {});
+    }
   }
 
   /** Calls back whenever there is a connection, and its channels are listened to. */
@@ -269,6 +279,7 @@ function single(url: string | undefined, options: RedisClientOptions, watcher: W
   const client: Client = {
     run: (_key, args) => redis.sendCommand(args),
     subscribe: (channel, listener) => redis.subscribe(channel, listener),
+    unsubscribe: (channel) => redis.unsubscribe(channel),
     destroy: () => redis.destroy(),
   };
   redis.on("error", (cause: Error) => watcher.lost(reason(cause)));
@@ -291,6 +302,7 @@ function clusterOf(urls: readonly string[], defaults: RedisClientOptions, watche
   const client: Client = {
     run: (key, args) => cluster.sendCommand(key, false, args),
     subscribe: (channel, listener) => cluster.subscribe(channel, listener),
+    unsubscribe: (channel) => cluster.unsubscribe(channel),
     destroy: () => cluster.destroy(),
   };
   // A node that fails is the Cluster's business: what needs it fails by itself, and the others go on.

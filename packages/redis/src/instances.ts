@@ -59,8 +59,8 @@ export class RedisInstances implements Instances {
     this.#key = `${redis.prefix}instances`;
     this.#everybody = `${redis.prefix}all`;
     const take = (text: string) => this.#take(JSON.parse(text) as Envelope);
-    void redis.subscribe(this.#channelOf(this.id), take);
-    void redis.subscribe(this.#everybody, take);
+    redis.subscribe(this.#channelOf(this.id), take);
+    redis.subscribe(this.#everybody, take);
     redis.onOpen(() => void this.#announce());
     redis.onLost(() => this.#lose());
     this.#beating = setInterval(() => this.#beat(), deadAfter / BEATS);

@@ -2,11 +2,13 @@
 
 import { limitError, UnavailableError } from "@patchbay/core";
 import type { SessionRecord, SessionStore } from "@patchbay/server/http";
-import { RedisConnection, type RedisOptions } from "./connection.ts";
-import { RedisEventLog } from "./event-log.ts";
-import { RedisInstances } from "./instances.ts";
+import type { RedisOptions } from "./connection.ts";
+import type { RedisInstances } from "./instances.ts";
+import { openTarget, type Redis, type RedisTarget } from "./redis.ts";
 
 export interface RedisSessionsOptions extends RedisOptions {
+  /** A connection that is shared with the tasks; its options then are those that count. */
+  redis?: Redis;
   /** Milliseconds without a request or an open stream after which a session ends. Default 30 minutes. */
   idleMs?: number;
   /** Sessions of all instances that may live at once; one more takes the place of the idlest. Default 100,000. */
@@ -15,8 +17,6 @@ export interface RedisSessionsOptions extends RedisOptions {
   safeMs?: number;
   /** Characters of what one session keeps, as JSON: its client's description and subscriptions. Default 64 Ki. */
   maxSessionLength?: number;
-  /** Milliseconds after its last event for which a stream is kept for a client that comes back. Default 10 minutes. */
-  eventsKeptMs?: number;
 }
 
 /** Sessions that other instances share. */
@@ -71,17 +71,17 @@ const MAX_REMEMBERED = 100_000;
  * await serveHttp(server, { sessions: redisSessions("redis://127.0.0.1:6379") });
  * ```
  */
-export function redisSessions(options: string | RedisSessionsOptions = {}): RedisSessions {
-  const given = typeof options === "string" ? { url: options } : options;
+export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}): RedisSessions {
+  const given: RedisSessionsOptions =
+    typeof options === "object" && !("connection" in options) ? options : {};
   const {
     idleMs = 30 * 60_000,
     maxSessions = 100_000,
     safeMs = 30_000,
     maxSessionLength = 64 * 1024,
   } = given;
-  const redis = new RedisConnection(given);
-  const events = new RedisEventLog(redis, given.eventsKeptMs ?? 10 * 60_000);
-  const shared = new RedisInstances(redis, given.deadAfter ?? 2500, events);
+  const { redis: opened, close } = openTarget(options);
+  const { connection: redis, instances: shared } = opened;
   const all = `${redis.prefix}sessions`;
   // A request is not to cost a write: a session is touched once in a tenth of its time, and lives that much longer.
   const touchEvery = idleMs / 10;
@@ -173,9 +173,6 @@ export function redisSessions(options: string | RedisSessionsOptions = {}): Redi
 
     ready: () => redis.ready,
 
-    async close() {
-      await shared.close();
-      redis.close();
-    },
+    close,
   };
 }

@@ -15,6 +15,8 @@ export interface RedisServer {
   readonly pid: number;
   /** Sends it a command, over a connection of its own. */
   command(...args: string[]): Promise<unknown>;
+  /** Lets time pass for all that it keeps, as if it was so much older. */
+  pass(ms: number): Promise<void>;
   /** Sends it a signal; resolves at once. */
   signal(signal: NodeJS.Signals): void;
   /** Kills it, and resolves when it is gone. */
@@ -63,6 +65,30 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
     await gone;
   }
 
+  async function command(...args: string[]): Promise<unknown> {
+    if (control === undefined) {
+      control = createClient({ url });
+      control.on("error", () => {});
+      await control.connect();
+    }
+    return control.sendCommand(args);
+  }
+
+  async function pass(ms: number): Promise<void> {
+    for (const key of (await command("KEYS", "*")) as string[]) {
+      if ((await command("TYPE", key)) === "zset") await passIn(key, ms);
+      const left = (await command("PTTL", key)) as number;
+      if (left >= 0) await command("PEXPIRE", key, `${left - ms}`);
+    }
+  }
+
+  /** A sorted set is one of times. */
+  async function passIn(key: string, ms: number): Promise<void> {
+    for (const member of (await command("ZRANGE", key, "0", "-1")) as string[]) {
+      await command("ZINCRBY", key, `${-ms}`, member);
+    }
+  }
+
   await start();
   return {
     url,
@@ -70,14 +96,8 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
     get pid() {
       return child.pid as number;
     },
-    async command(...args) {
-      if (control === undefined) {
-        control = createClient({ url });
-        control.on("error", () => {});
-        await control.connect();
-      }
-      return control.sendCommand(args);
-    },
+    command,
+    pass,
     signal: (signal) => void child.kill(signal),
     kill,
     restart: start,

@@ -1,9 +1,10 @@
 /** Where tasks live: each as long as it may, no more than may, and nothing held of those that are gone. */
 
 import { LATEST_LEGACY, wireOf } from "@patchbay/core";
-import { afterEach, describe, expect, test, vi } from "vitest";
-import { McpServer, memoryTasks, type TaskRecord } from "../src/index.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { McpServer, memoryTasks } from "../src/index.ts";
 import { Tasks, taskOptions } from "../src/tasks/tasks.ts";
+import { describeTaskStore, task } from "./task-stores.ts";
 
 const CALLER = {
   wire: wireOf(LATEST_LEGACY),
@@ -16,84 +17,26 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function task(id: string, change: Partial<TaskRecord> = {}): TaskRecord {
-  const now = Date.now();
-  return {
-    id,
-    owner: "me",
-    status: "working",
-    createdAt: now,
-    lastUpdatedAt: now,
-    ttl: 1000,
-    pollInterval: 1,
-    inputs: {},
-    ...change,
-  };
-}
-
-describe("in memory", () => {
-  test("a task is kept for its time, not longer, and who watches it is told", async () => {
+describeTaskStore("in memory", {
+  open: async (options) => {
     vi.useFakeTimers();
-    const store = memoryTasks({ sweepEvery: 10_000 });
-    const told: unknown[] = [];
-    store.watch("a", (record) => told.push(record));
-    await store.create(task("a"));
-    vi.advanceTimersByTime(999);
-    expect(await store.get("a")).toMatchObject({ id: "a" });
-    vi.advanceTimersByTime(1);
-    expect(await store.get("a")).toBeUndefined();
-    expect(await store.update("a", (record) => record)).toBeUndefined();
-    expect(await store.list("me", undefined, 10)).toEqual([]);
-    expect(told).toEqual([undefined]);
-  });
+    return memoryTasks(options);
+  },
+  pass: async (ms) => void vi.advanceTimersByTime(ms),
+});
 
-  test("what nobody asks for is forgotten too, and then no timer runs", async () => {
-    vi.useFakeTimers();
-    const store = memoryTasks({ sweepEvery: 10_000 });
-    const gone = vi.fn();
-    store.watch("a", gone);
-    await store.create(task("a"));
-    await store.create(task("b", { ttl: 25_000 }));
-    vi.advanceTimersByTime(10_000);
-    expect(gone.mock.calls).toEqual([[undefined]]);
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(20_000);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test("no more than may be: those whose time is over make room", async () => {
-    vi.useFakeTimers();
-    const store = memoryTasks({ maxTasks: 3, maxTasksPerOwner: 2 });
-    await store.create(task("a"));
-    await store.create(task("b"));
-    await expect(store.create(task("c"))).rejects.toMatchObject({
-      data: { limit: "maxTasksPerOwner", value: 2 },
-    });
-    // Nobody knows whose these are: they are bounded together.
-    await store.create(task("d", { owner: "" }));
-    await expect(store.create(task("e", { owner: "" }))).rejects.toMatchObject({
-      code: -32600,
-      data: { limit: "maxTasks", value: 3 },
-    });
-    vi.advanceTimersByTime(1000);
-    await store.create(task("c"));
-    expect((await store.list("me", undefined, 10))?.map(({ id }) => id)).toEqual(["c"]);
-    expect(await store.list("me", "a", 10)).toBeUndefined();
-  });
-
-  test("a change that is none tells nobody", async () => {
-    const store = memoryTasks();
-    await store.create(task("a"));
-    const changed = vi.fn();
-    const end = store.watch("a", changed);
-    expect(await store.update("a", () => undefined)).toMatchObject({ status: "working" });
-    expect(changed).not.toHaveBeenCalled();
-    await store.update("a", (record) => ({ ...record, status: "failed" }));
-    expect(changed.mock.calls).toEqual([[expect.objectContaining({ status: "failed" })]]);
-    end();
-    await store.update("a", (record) => ({ ...record, statusMessage: "again" }));
-    expect(changed).toHaveBeenCalledTimes(1);
-  });
+test("in memory what nobody asks for is forgotten too, and then no timer runs", async () => {
+  vi.useFakeTimers();
+  const store = memoryTasks({ sweepEvery: 10_000 });
+  const gone = vi.fn();
+  store.watch("a", gone);
+  await store.create(task("a", { ttl: 1000 }));
+  await store.create(task("b", { ttl: 25_000 }));
+  vi.advanceTimersByTime(10_000);
+  expect(gone.mock.calls).toEqual([[undefined]]);
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(20_000);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("a handler is stopped when the time of its task is over", async () => {
