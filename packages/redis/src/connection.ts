@@ -46,6 +46,7 @@ interface Pending {
 
 /** Looks at commands in one time limit. */
 const TICKS = 4;
+const PUBLISH = "return redis.call('PUBLISH', KEYS[1], ARGV[1])";
 /** Errors of a Redis that cannot serve now, but may soon. */
 const PASSING = /^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|READONLY|BUSY|OOM|NOREPLICAS|MISCONF)\b/;
 
@@ -300,7 +301,11 @@ function clusterOf(urls: readonly string[], defaults: RedisClientOptions, watche
     } as RedisClusterOptions["defaults"],
   });
   const client: Client = {
-    run: (key, args) => cluster.sendCommand(key, false, args),
+    run: (key, args) =>
+      // By itself PUBLISH goes to any node, and what is said on a channel would come out of order.
+      args[0] === "PUBLISH"
+        ? cluster.sendCommand(key, false, ["EVAL", PUBLISH, "1", ...args.slice(1)])
+        : cluster.sendCommand(key, false, args),
     subscribe: (channel, listener) => cluster.subscribe(channel, listener),
     unsubscribe: (channel) => cluster.unsubscribe(channel),
     destroy: () => cluster.destroy(),

@@ -1,21 +1,30 @@
 /** Instances that share a Redis: a session made on one is served by any. */
 
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { needs } from "../../../scripts/test/needs.ts";
 import { Events, gist, openSession, until } from "../../server/test/streamable.ts";
 import type { Json, SseEvent } from "../../server/test/wire.ts";
 import { at, closeAll, type Instance, startInstance } from "./instances.ts";
-import { type RedisServer, startRedis } from "./redis-server.ts";
+import { type SomeRedis, startCluster, startSingle } from "./redis-server.ts";
 
 const idOf = (event: SseEvent | undefined) => event?.id as string;
 
-needs("redis-server")("a session that was made on one instance", () => {
-  let redis: RedisServer;
+const KINDS: [kind: string, start: () => Promise<SomeRedis>][] = [
+  ["one Redis", startSingle],
+  ["a Cluster", startCluster],
+];
+
+needs("redis-server")("with", () => {
+  describe.each(KINDS)("%s a session that was made on one instance", (_kind, start) => sharing(start));
+});
+
+function sharing(start: () => Promise<SomeRedis>): void {
+  let redis: SomeRedis;
   let a: Instance;
   let b: Instance;
 
   beforeAll(async () => {
-    redis = await startRedis();
+    redis = await start();
   });
   afterEach(closeAll);
   afterAll(() => redis.stop());
@@ -117,7 +126,7 @@ needs("redis-server")("a session that was made on one instance", () => {
     for (const instance of [a, b])
       expect((await at(instance, client).call(2, "echo", { text: "" })).status).toBe(404);
     await until(() => a.mounted.endpoint.live === 0);
-    expect(await redis.command("KEYS", `*${client.id}*`)).toEqual([]);
+    expect((await redis.commandAll("KEYS", `*${client.id}*`)).flat()).toEqual([]);
   });
 
   test("goes on on one with a stream that the other sends: each event once, in order", async () => {
@@ -207,4 +216,30 @@ needs("redis-server")("a session that was made on one instance", () => {
     b.server.prompt("new", {}, () => "");
     expect(gist(await back.message())).toBe("notifications/prompts/list_changed");
   });
-});
+
+  test("costs no command to tell of changes when nobody listens elsewhere", async () => {
+    await two();
+    const client = await openSession(a.url);
+    const told = new Events(await client.get());
+    await told.next();
+    const published = async () => {
+      const stats = (await redis.commandAll("INFO", "commandstats")).join("\n");
+      return [...stats.matchAll(/cmdstat_publish:calls=(\d+)/g)].reduce(
+        (sum, [, calls]) => sum + Number(calls),
+        0,
+      );
+    };
+    const before = await published();
+    for (let count = 0; count < 10; count++) {
+      a.server.prompt(`new ${count}`, {}, () => "");
+      await told.message();
+    }
+    expect(await published()).toBe(before);
+    // From when somebody listens there, it does.
+    const elsewhere = new Events(await (await openSession(b.url)).get());
+    await elsewhere.next();
+    a.server.removePrompt("new 0");
+    await elsewhere.message();
+    expect(await published()).toBeGreaterThan(before + 1);
+  });
+}

@@ -7,6 +7,7 @@ import {
   type SessionClient,
   scripted,
   sessionAt,
+  until,
 } from "../../server/test/streamable.ts";
 import { type RedisSessions, type RedisSessionsOptions, redisSessions } from "../src/index.ts";
 
@@ -24,10 +25,11 @@ export async function closeAll(): Promise<void> {
   for (const close of open.splice(0).reverse()) await close();
 }
 
-/** Starts an instance, and waits until its sessions can be reached. */
+/** Starts an instance, and waits until its sessions can be reached, if it is to. */
 export async function startInstance(
   redis: RedisSessionsOptions,
   options: EndpointOptions = {},
+  waits = true,
 ): Promise<Instance> {
   const sessions = redisSessions({ onNotice: () => {}, ...redis });
   const { server, script } = scripted();
@@ -38,7 +40,7 @@ export async function startInstance(
     return closed;
   };
   open.push(close);
-  await sessions.has("none");
+  if (waits) await until(() => sessions.ready());
   return { server, script, url: mounted.url, sessions, mounted, close };
 }
 

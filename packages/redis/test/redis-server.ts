@@ -107,3 +107,43 @@ export async function startRedis(...options: string[]): Promise<RedisServer> {
     },
   };
 }
+
+/** What tests need of a Redis, be it one server or a Cluster. */
+export interface SomeRedis {
+  readonly url: string | string[];
+  /** Sends a command to each node; gives what all give together. */
+  commandAll(...args: string[]): Promise<unknown[]>;
+  stop(): Promise<void>;
+}
+
+export async function startSingle(): Promise<SomeRedis> {
+  const { url, command, stop } = await startRedis();
+  return { url, commandAll: async (...args) => [await command(...args)], stop };
+}
+
+/** A Cluster of three nodes, each with a third of the slots. */
+export async function startCluster(): Promise<SomeRedis> {
+  const buses = [await freePort(), await freePort(), await freePort()];
+  const nodes = await Promise.all(
+    buses.map((bus) => startRedis("--cluster-enabled", "yes", "--cluster-port", `${bus}`)),
+  );
+  const [first] = nodes as [RedisServer, ...RedisServer[]];
+  const slots = [0, 5461, 10923, 16384] as const;
+  for (const [index, node] of nodes.entries()) {
+    await node.command("CLUSTER", "SET-CONFIG-EPOCH", `${index + 1}`);
+    await node.command("CLUSTER", "ADDSLOTSRANGE", `${slots[index]}`, `${(slots[index + 1] as number) - 1}`);
+    if (index > 0) await first.command("CLUSTER", "MEET", "127.0.0.1", `${node.port}`, `${buses[index]}`);
+  }
+  for (const node of nodes) {
+    for (;;) {
+      const info = String(await node.command("CLUSTER", "INFO"));
+      if (info.includes("cluster_state:ok") && info.includes("cluster_known_nodes:3")) break;
+      await new Promise(setImmediate);
+    }
+  }
+  return {
+    url: nodes.map(({ url }) => url),
+    commandAll: (...args) => Promise.all(nodes.map((node) => node.command(...args))),
+    stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+  };
+}

@@ -5,6 +5,7 @@ import {
   ProtocolError,
   type RequestId,
   type Result,
+  UnavailableError,
   UrlElicitationRequiredError,
   type Wire,
   writeError,
@@ -24,8 +25,14 @@ export interface Answer {
   /** The same in pieces, where most of it was written before: they need not be copied together to be sent. */
   pieces?: readonly (string | Uint8Array)[] | undefined;
   errorCode: number | undefined;
-  /** Milliseconds after which it may be asked again, where it was asked too often. */
-  retryAfter?: number;
+  /** Where it may be asked again later. */
+  later?: Later;
+}
+
+/** When something may be asked again that was asked too often (429), or cannot be answered now (503). */
+export interface Later {
+  status: 429 | 503;
+  afterMs: number;
 }
 
 /**
@@ -87,7 +94,12 @@ async function requireVisits({ dialogue }: Call, needed: UrlElicitationRequiredE
 export function errorAnswer(wire: Wire, id: RequestId | undefined, thrown: unknown): Answer {
   const error = wire.error(thrown);
   const answered = { text: writeError(id, error), errorCode: error.code };
-  return thrown instanceof RateLimitError ? { ...answered, retryAfter: thrown.retryAfter } : answered;
+  if (thrown instanceof RateLimitError) {
+    return { ...answered, later: { status: 429, afterMs: thrown.retryAfter } };
+  }
+  return thrown instanceof UnavailableError
+    ? { ...answered, later: { status: 503, afterMs: 1000 } }
+    : answered;
 }
 
 function writeReply(server: McpServer, wire: Wire, id: RequestId, reply: Reply): Answer {

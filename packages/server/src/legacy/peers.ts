@@ -122,7 +122,10 @@ export class Peers {
           begin();
           return sink.write(text);
         },
-        end: () => sink.end(),
+        end: () => {
+          begin();
+          sink.end();
+        },
         destroy: () => sink.destroy(),
         onOver: (listener) => sink.onOver(listener),
       },

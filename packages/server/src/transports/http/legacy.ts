@@ -11,7 +11,7 @@ import {
   type RequestMessage,
   type ResultMessage,
 } from "@patchbay/core";
-import { type Answer, answer, errorAnswer } from "../../answer.ts";
+import { type Answer, answer, errorAnswer, type Later } from "../../answer.ts";
 import { Call, type Dialogue } from "../../exchange.ts";
 import { EventBudget } from "../../legacy/event-budget.ts";
 import {
@@ -142,9 +142,9 @@ export class LegacyEndpoint {
   #requestIn(session: HttpSession | undefined, message: RequestMessage, http: HttpExchange): void {
     if (session === undefined) return;
     const outlet = this.#outlet(session, http, [message.id]);
-    this.#answer(message, session, outlet, http, (text, retryAfter) => {
+    this.#answer(message, session, outlet, http, (text, later) => {
       if (text === undefined) outlet.close();
-      else outlet.finish(text, retryAfter);
+      else outlet.finish(text, later);
     });
   }
 
@@ -279,7 +279,7 @@ export class LegacyEndpoint {
     session: HttpSession,
     outlet: Outlet,
     http: HttpExchange,
-    respond: (text: string | undefined, retryAfter?: number) => void,
+    respond: (text: string | undefined, later?: Later) => void,
   ): void {
     session.going?.admit(message.id);
     const call = new Call(
@@ -293,10 +293,10 @@ export class LegacyEndpoint {
     const work = () => legacyReply(this.#server, message, call, session, this.#options.maxWatched);
     let answered = false;
     let end = () => {};
-    answer(this.#server, call, message.id, message.method, work, ({ text, retryAfter }) => {
+    answer(this.#server, call, message.id, message.method, work, ({ text, later }) => {
       answered = true;
       call.finish();
-      if (!call.cancelled) respond(text, retryAfter);
+      if (!call.cancelled) respond(text, later);
       end();
     });
     if (answered) return;

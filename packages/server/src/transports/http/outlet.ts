@@ -1,8 +1,9 @@
 /** Where the messages of one legacy POST go: a JSON body, or a stream from the first that comes before the answer. */
 
+import type { Later } from "../../answer.ts";
 import type { EventStream } from "../../legacy/event-stream.ts";
 import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
-import { sendTooOften } from "./responses.ts";
+import { sendLater } from "./responses.ts";
 
 export class Outlet {
   readonly #http: HttpExchange;
@@ -19,10 +20,10 @@ export class Outlet {
     this.#begin().send(text);
   }
 
-  /** Sends the answer; `retryAfter` is of one that was asked too often. */
-  finish(text: string, retryAfter?: number): void {
+  /** Sends the answer; `later` is of one that may be asked again. */
+  finish(text: string, later?: Later): void {
     if (this.#stream !== undefined) return this.#stream.finish(text);
-    if (retryAfter !== undefined) return sendTooOften(this.#http, text, retryAfter);
+    if (later !== undefined) return sendLater(this.#http, text, later);
     this.#http.respond(200, JSON_TYPE, text);
   }
 

@@ -12,7 +12,7 @@ import {
   wireOf,
   writeError,
 } from "@patchbay/core";
-import type { Answer } from "../../answer.ts";
+import type { Answer, Later } from "../../answer.ts";
 import type { McpServer } from "../../server.ts";
 import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
 
@@ -27,18 +27,18 @@ export function sendJson(http: HttpExchange, status: number, text: string): void
 }
 
 /** A modern answer, with the status that its error wants (streamable-http § Protocol Version Header). */
-export function sendModern(http: HttpExchange, { text, pieces, errorCode, retryAfter }: Answer): void {
+export function sendModern(http: HttpExchange, { text, pieces, errorCode, later }: Answer): void {
   let status = 200;
-  if (retryAfter !== undefined) return sendTooOften(http, text, retryAfter);
+  if (later !== undefined) return sendLater(http, text, later);
   if (errorCode === ErrorCode.MethodNotFound) status = 404;
   else if (errorCode === ErrorCode.MissingRequiredClientCapability) status = 400;
   http.respond(status, JSON_TYPE, text, pieces);
 }
 
-/** What was asked too often, with the time after which it may be asked again, in milliseconds. */
-export function sendTooOften(http: HttpExchange, text: string, retryAfter: number): void {
-  http.setHeader("retry-after", String(Math.ceil(retryAfter / 1000)));
-  sendJson(http, 429, text);
+/** What may be asked again later. */
+export function sendLater(http: HttpExchange, text: string, { status, afterMs }: Later): void {
+  http.setHeader("retry-after", String(Math.ceil(afterMs / 1000)));
+  sendJson(http, status, text);
 }
 
 /** An error of the transport; without an id where no request was read. */
@@ -61,8 +61,7 @@ export function refuseMethod(http: HttpExchange, why: string, allowed = METHODS)
 
 /** There is no room now, but there will be. */
 export function refuseForNow(http: HttpExchange, error: ErrorObject, id?: RequestId): void {
-  http.setHeader("retry-after", "1");
-  sendJson(http, 503, writeError(id, error));
+  sendLater(http, writeError(id, error), { status: 503, afterMs: 1000 });
 }
 
 /** What could not even be begun: no room or no store is 503, a wrong request 400, all else a fault of ours. */
