@@ -78,6 +78,10 @@ export class RedisInstances implements Instances {
     if (this.#wants === wanted) return;
     this.#wants = wanted;
     await this.#announce();
+    // In a Cluster what was published may still be on its way: who counts on it waits until each has heard.
+    if (!wanted) return;
+    const others = [...this.#others.keys()];
+    await Promise.all(others.map((other) => this.#ask(other, { wants: true }).catch(() => {})));
   }
 
   listen(listener: (message: InstanceMessage, from: string) => JsonValue | undefined): () => void {
@@ -97,7 +101,10 @@ export class RedisInstances implements Instances {
   }
 
   async ask(instance: string, message: InstanceMessage): Promise<JsonValue | undefined> {
-    if (!(await this.isThere(instance))) return undefined;
+    return (await this.isThere(instance)) ? this.#ask(instance, { message }) : undefined;
+  }
+
+  #ask(instance: string, what: Partial<Envelope>): Promise<JsonValue | undefined> {
     const ask = ++this.#lastAsk;
     return new Promise((resolve, reject) => {
       // An instance that is there but does not answer is as good as gone.
@@ -109,7 +116,7 @@ export class RedisInstances implements Instances {
         resolve(answer);
       };
       this.#asked.set(ask, { instance, settle });
-      this.#publish(this.#channelOf(instance), { from: this.id, message, ask }).catch((thrown) => {
+      this.#publish(this.#channelOf(instance), { ...what, from: this.id, ask }).catch((thrown) => {
         clearTimeout(timer);
         this.#asked.delete(ask);
         reject(thrown);
@@ -148,9 +155,10 @@ export class RedisInstances implements Instances {
       else this.#others.set(from, { beat: "", at: performance.now(), wants });
     }
     if (answerTo !== undefined) this.#asked.get(answerTo)?.settle(answer);
-    if (message === undefined) return;
     let said: JsonValue | undefined;
-    for (const listener of [...this.#listeners]) said = listener(message, from) ?? said;
+    if (message !== undefined) {
+      for (const listener of [...this.#listeners]) said = listener(message, from) ?? said;
+    }
     if (ask === undefined) return;
     const reply: Envelope = { from: this.id, answerTo: ask, ...(said !== undefined && { answer: said }) };
     this.#publish(this.#channelOf(from), reply).catch(() => {});
