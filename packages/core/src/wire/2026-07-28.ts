@@ -2,7 +2,7 @@
 
 import { ErrorCode, toErrorObject, UrlElicitationRequiredError } from "../errors.ts";
 import { META } from "../meta.ts";
-import { resultJson } from "./result-json.ts";
+import { resultJson, withMembers } from "./result-json.ts";
 import type { Wire } from "./wire.ts";
 
 export const wire20260728: Wire = {
@@ -21,7 +21,7 @@ export const wire20260728: Wire = {
         `${type},"_meta":${withMembers(JSON.stringify(own), serverMeta)}`,
       );
     }
-    return withMembers(resultJson(result), `"resultType":"complete","_meta":{${serverMeta}}`);
+    return resultJson(result, `"resultType":"complete","_meta":{${serverMeta}}`);
   },
 
   writeDefinition(definition) {
@@ -65,9 +65,4 @@ function codeToday(code: number): number {
   if (today !== undefined) return today;
   const reserved = code <= -32020 && code >= -32099;
   return reserved && !DEFINED.includes(code) ? ErrorCode.InternalError : code;
-}
-
-/** An object's text with more members at its end: an answer is not written twice to say what kind it is. */
-function withMembers(text: string, members: string): string {
-  return text === "{}" ? `{${members}}` : `${text.slice(0, -1)},${members}}`;
 }

@@ -2,11 +2,18 @@
 
 import type { Result } from "../model/base.ts";
 
-export function resultJson(result: Result): string {
+/** @param members more of them at the end, as JSON text: `"key":value,…` */
+export function resultJson(result: Result, members = ""): string {
   const text = onlyText(result);
-  return text === undefined
-    ? JSON.stringify(result)
-    : `{"content":[{"type":"text","text":${JSON.stringify(text)}}]}`;
+  if (text === undefined) return withMembers(JSON.stringify(result), members);
+  const more = members === "" ? "" : `,${members}`;
+  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]${more}}`;
+}
+
+/** An object's text with more members at its end: an answer is not written twice to say what kind it is. */
+export function withMembers(text: string, members: string): string {
+  if (members === "") return text;
+  return text === "{}" ? `{${members}}` : `${text.slice(0, -1)},${members}}`;
 }
 
 /** The text of a result that has nothing else: no other member, block or annotation. */
