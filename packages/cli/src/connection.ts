@@ -2,6 +2,7 @@
 
 import { type Client, type ConnectOptions, connect } from "@patchbay/client";
 import type { Context, ServerOptions } from "./context.ts";
+import { authFor } from "./credentials.ts";
 import { Failure, toFailure, unreachable } from "./failure.ts";
 import { askUser, canAsk } from "./questions.ts";
 import { findTarget, type Target } from "./targets.ts";
@@ -60,7 +61,9 @@ export async function open(
   const shown = visibleName(target.name);
   const patience = setTimeout(() => output.progress(`${shown} has not answered yet …`), PATIENCE);
   try {
+    const auth = await authFor(target);
     const client = await connect(target.to, {
+      ...(auth && { auth }),
       clientInfo: { name: "patchbay", version: VERSION },
       signal,
       ...(onElicit && { onElicit }),
@@ -80,8 +83,16 @@ export async function open(
   } catch (thrown) {
     if (signal.aborted || thrown instanceof Failure) throw thrown;
     const message = output.without(toFailure(thrown).message);
-    throw unreachable(message.includes(target.name) ? message : `${shown}: ${message}`);
+    const told = message.includes(target.name) ? message : `${shown}: ${message}`;
+    throw unreachable(told + loginHint(thrown, target));
   } finally {
     clearTimeout(patience);
   }
+}
+
+/** What helps where a server wants to know who asks. */
+function loginHint(thrown: unknown, { name, to }: Target): string {
+  const { name: kind, status } = thrown as { name?: string; status?: number };
+  if (!("url" in to) || (kind !== "AuthorizationError" && status !== 401)) return "";
+  return `. Log in with: patchbay login ${visibleName(name)}`;
 }

@@ -234,6 +234,59 @@ ${TARGETS}`,
       perform(async (context) => (await import("./commands/get.ts")).get(words, options, context)),
     );
 
+  client(
+    add(
+      "login",
+      "log in to a server with a browser; other commands then use that login",
+      "<target> [options]",
+      [
+        "patchbay login https://mcp.example.com/mcp",
+        "patchbay login github --scope repo                  a name from mcp.json",
+        "patchbay login https://mcp.example.com/mcp --no-browser",
+      ],
+      `
+The page to open is printed; where there is a browser, it is opened. Credentials are kept beside your own mcp.json, in
+credentials.json, which only you may read. With a clientId that has a secret, PATCHBAY_CLIENT_SECRET holds the secret,
+and --issuer says whose it is.`,
+    ),
+  )
+    .argument("[target]")
+    .option("--scope <scopes>", "ask for these scopes, separated by spaces (default: what the server wants)")
+    .option("--client-id <id>", "a client id that was registered before")
+    .option("--issuer <url>", "log in at this authorization server alone")
+    .option("--client-metadata-url <url>", "a Client ID Metadata Document that says who asks")
+    .option("--redirect-uri <url>", "where the browser is sent back to (default: a free port of 127.0.0.1)")
+    .option("--no-browser", "print the page, and open nothing")
+    .option(
+      "--private-host <name>",
+      "a host of the login that may be in your private network; may be repeated",
+      collect,
+    )
+    .action((target: string | undefined, options) =>
+      perform(async (context) => (await import("./commands/login.ts")).login(target, options, context)),
+    );
+
+  client(
+    add("logout", "forget a login, here and at the authorization server", "<target> [options]", [
+      "patchbay logout https://mcp.example.com/mcp",
+    ]),
+  )
+    .argument("[target]")
+    .action((target: string | undefined, options: ServerOptions) =>
+      perform(async (context) => (await import("./commands/logout.ts")).logout(target, options, context)),
+    );
+
+  client(
+    add("whoami", "show who is logged in to a server, or everywhere", "[target] [options]", [
+      "patchbay whoami",
+      "patchbay whoami https://mcp.example.com/mcp --json",
+    ]),
+  )
+    .argument("[target]")
+    .action((target: string | undefined, options: ServerOptions) =>
+      perform(async (context) => (await import("./commands/whoami.ts")).whoami(target, options, context)),
+    );
+
   agent(
     add(
       "ask",

@@ -20,16 +20,27 @@ afterAll(() => {
 const patchbay = (...words: string[]) => run(words, { cwd });
 
 describe("help", () => {
-  it.each(["serve", "tools", "resources", "prompts", "call", "read", "get", "ask", "chat", "doctor"])(
-    "%s --help has examples",
-    async (command) => {
-      const { code, stdout, stderr } = await patchbay(command, "--help");
-      expect([code, stderr]).toEqual([0, ""]);
-      expect(stdout).toMatch(
-        new RegExp(`Usage: patchbay ${command} [\\s\\S]*Examples:[\\s\\S]*patchbay ${command}`),
-      );
-    },
-  );
+  it.each([
+    "serve",
+    "tools",
+    "resources",
+    "prompts",
+    "call",
+    "read",
+    "get",
+    "login",
+    "logout",
+    "whoami",
+    "ask",
+    "chat",
+    "doctor",
+  ])("%s --help has examples", async (command) => {
+    const { code, stdout, stderr } = await patchbay(command, "--help");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(
+      new RegExp(`Usage: patchbay ${command} [\\s\\S]*Examples:[\\s\\S]*patchbay ${command}`),
+    );
+  });
 
   it("lists the commands, without any word as with --help", async () => {
     const [none, help] = await Promise.all([patchbay(), patchbay("--help")]);

@@ -6,8 +6,8 @@ import { type Challenge, readChallenge } from "./challenge.ts";
 import { step } from "./failures.ts";
 import { isLoopback } from "./loopback.ts";
 import { Obtaining } from "./obtaining.ts";
-import { type OAuthOptions, oauthSettings } from "./options.ts";
-import { Reach, shown } from "./reach.ts";
+import type { OAuthOptions } from "./options.ts";
+import { shown } from "./reach.ts";
 import type { CredentialStore, Grant } from "./store.ts";
 import { revoke } from "./tokens.ts";
 
@@ -52,9 +52,10 @@ export interface LoginOptions extends OAuthOptions {
  */
 export async function login(server: string | URL, { signal, ...options }: LoginOptions): Promise<Account> {
   const url = checked(server);
+  const obtaining = new Obtaining(url, options);
   const ended = signal ?? new AbortController().signal;
-  const challenge = await ask(url, options, ended);
-  return accountOf((await new Obtaining(url, options).logIn(challenge, ended)).grant);
+  const challenge = await ask(url, obtaining, ended);
+  return accountOf((await obtaining.logIn(challenge, ended)).grant);
 }
 
 /** Forgets what is kept for a server, and tells its authorization server; nothing when there was nothing. */
@@ -84,8 +85,9 @@ export async function discoverAuthorization(
 ): Promise<Authorized> {
   const url = checked(server);
   const ended = signal ?? new AbortController().signal;
-  const challenge = await ask(url, options, ended);
-  const found = await new Obtaining(url, options).discover(challenge, undefined, ended);
+  const obtaining = new Obtaining(url, options);
+  const challenge = await ask(url, obtaining, ended);
+  const found = await obtaining.discover(challenge, undefined, ended);
   return { issuer: found.authorizationServer.issuer, resource: found.resource, scopes: found.scopes };
 }
 
@@ -109,9 +111,9 @@ async function revoked(obtaining: Obtaining, grant: Grant, signal: AbortSignal):
 }
 
 /** What a server says to who shows nothing: most say who authorizes. */
-async function ask(url: URL, options: OAuthOptions, signal: AbortSignal): Promise<Challenge | undefined> {
+async function ask(url: URL, { reach }: Obtaining, signal: AbortSignal): Promise<Challenge | undefined> {
   const response = await step("discovery", shown(url.href), signal, () =>
-    new Reach(url, oauthSettings(options)).fetch(url.href, {
+    reach.fetch(url.href, {
       method: "POST",
       headers: {
         "content-type": "application/json",

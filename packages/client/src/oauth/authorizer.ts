@@ -182,10 +182,10 @@ export class Authorizer implements Authorization {
 
   /** More is asked for once for each set of scopes, and not for ever. */
   #checkStepUp(current: Current | undefined, { scope }: Challenge): void {
-    const { server, settings } = this.#obtaining;
+    const { name, settings } = this.#obtaining;
     const { maxStepUps } = settings;
     const missing = scopesIn(scope);
-    const needs = `${server} wants more than it was allowed (${readable(scope ?? "it does not say what")})`;
+    const needs = `${name} wants more than it was allowed (${readable(scope ?? "it does not say what")})`;
     const fail = (why: string) => new AuthorizationError("access", `${needs}${why}`, { status: 403 });
     if (missing.length === 0) throw fail("");
     const scopes = union(scopesIn(current?.grant.requestedScope), missing);
@@ -197,8 +197,8 @@ export class Authorizer implements Authorization {
   }
 
   #notTaken({ grant }: Current): AuthorizationError {
-    const { server } = this.#obtaining;
-    const what = `${server} does not take the token that ${readable(grant.issuer, 200)} gave for it`;
+    const { name } = this.#obtaining;
+    const what = `${name} does not take the token that ${readable(grant.issuer, 200)} gave for it`;
     return new AuthorizationError("access", `${what}: one of the two is not set up for the other`, {
       status: 401,
     });

@@ -57,7 +57,7 @@ export async function keptIdentity(
   const kept = await store.get("registration", server.issuer);
   if (kept === undefined || !isOf(server, kept)) return undefined;
   // Who is registered to be sent back to one place is not sent back to another.
-  if (redirectUri !== undefined && kept.redirectUri !== redirectUri) return undefined;
+  if ((redirectUri ?? kept.redirectUri) !== (kept.redirectUri ?? redirectUri)) return undefined;
   return identity(server, kept.clientId, { secret: kept.clientSecret, method: kept.authMethod });
 }
 

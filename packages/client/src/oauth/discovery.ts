@@ -75,9 +75,9 @@ export async function discover(
   return { ...found(defaultEndpoints(origin)), assumed: true };
 }
 
-/** The server's URL as an identifier (basic/authorization § Canonical Server URI). */
-export function canonical({ origin, pathname, search }: URL): string {
-  return origin + (pathname === "/" ? "" : pathname) + search;
+/** The server's URL as an identifier, without its query (basic/authorization § Canonical Server URI). */
+export function canonical({ origin, pathname }: URL): string {
+  return origin + (pathname === "/" ? "" : pathname);
 }
 
 class NotFound extends AuthorizationError {}

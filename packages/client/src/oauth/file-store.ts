@@ -11,7 +11,7 @@ import { lock } from "proper-lockfile";
 import { type CredentialStore, type Kept, Queue } from "./store.ts";
 
 export interface FileStoreOptions {
-  /** The file. Default `patchbay/credentials.json` in `$XDG_CONFIG_HOME`, on Windows `%APPDATA%`, or `~/.config`. */
+  /** The file. Default `patchbay/credentials.json` in `$XDG_CONFIG_HOME` or `~/.config`; on Windows in `%APPDATA%`. */
   path?: string;
 }
 
@@ -45,8 +45,8 @@ export function fileStore({ path = defaultPath() }: FileStoreOptions = {}): Cred
 
 /** Where the credentials of this user are, unless an option says otherwise. */
 export function defaultPath(env: NodeJS.ProcessEnv = process.env, platform = process.platform): string {
-  const windows = platform === "win32" ? env.APPDATA : undefined;
-  const folder = env.XDG_CONFIG_HOME || windows || join(homedir(), ".config");
+  const roaming = env.APPDATA || join(homedir(), "AppData", "Roaming");
+  const folder = platform === "win32" ? roaming : env.XDG_CONFIG_HOME || join(homedir(), ".config");
   return join(folder, "patchbay", "credentials.json");
 }
 

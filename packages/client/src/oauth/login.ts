@@ -40,7 +40,7 @@ export async function logIn(login: LoggingIn): Promise<Grant> {
   checkPkce(server, login.assumed);
   const fixed = await fixedIdentity(login);
   const before = fixed === undefined ? await store.get("registration", issuer) : undefined;
-  const visit = await browserOf(options).prepare(before?.redirectUri);
+  const visit = await prepared(options, before?.redirectUri);
   try {
     const identity =
       fixed ??
@@ -49,6 +49,15 @@ export async function logIn(login: LoggingIn): Promise<Grant> {
     return await visitWith(login, identity, visit);
   } finally {
     await visit.close();
+  }
+}
+
+async function prepared(options: OAuthSettings, preferred: string | undefined): Promise<Visit> {
+  try {
+    return await browserOf(options).prepare(preferred);
+  } catch (error) {
+    const why = error instanceof Error ? readable(error.message) : "for no reason given";
+    throw new AuthorizationError("login", `No browser can be sent back to us: ${why}`);
   }
 }
 

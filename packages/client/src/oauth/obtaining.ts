@@ -43,18 +43,21 @@ export interface Need {
 export class Obtaining {
   /** The server, as what is kept for it is found. */
   readonly server: string;
+  /** The server, as errors name it: its query may be a secret. */
+  readonly name: string;
   readonly settings: OAuthSettings;
   readonly store: CredentialStore;
+  readonly reach: Reach;
   readonly #url: URL;
-  readonly #reach: Reach;
 
   /** @throws TypeError when the options contradict each other */
   constructor(url: URL, options: OAuthOptions) {
     this.#url = url;
-    this.server = canonical(url);
+    this.name = canonical(url);
+    this.server = this.name + url.search;
     this.settings = oauthSettings(options);
     this.store = options.store ?? memoryStore();
-    this.#reach = new Reach(url, this.settings);
+    this.reach = new Reach(url, this.settings);
   }
 
   /** What is kept for this server, if it was given to who we are. */
@@ -84,7 +87,9 @@ export class Obtaining {
     };
     return this.store.alone(this.server, signal, async () => {
       const discovery = await this.discover(challenge, undefined, signal);
-      return this.#authorize(discovery, this.#firstScopes(discovery, challenge), need);
+      const obtained = await this.#authorize(discovery, this.#firstScopes(discovery, challenge), need);
+      await this.#remember(obtained.grant);
+      return obtained;
     });
   }
 
@@ -95,8 +100,8 @@ export class Obtaining {
     signal: AbortSignal,
   ): Promise<Discovery> {
     const known = { issuer: this.settings.issuer, before: grant?.issuer };
-    return step("discovery", this.server, signal, () =>
-      discover(this.#url, challenge, this.#reach, known, signal),
+    return step("discovery", this.name, signal, () =>
+      discover(this.#url, challenge, this.reach, known, signal),
     );
   }
 
@@ -178,12 +183,13 @@ export class Obtaining {
     }
     if (onAuthorize === undefined && browser === undefined) {
       const needs = scope === undefined ? "" : ` (${readable(scope)})`;
-      const what = `${this.server} wants a login at ${readable(authorizationServer.issuer, 200)}${needs}`;
+      const what = `${this.name} wants a login at ${readable(authorizationServer.issuer, 200)}${needs}`;
       const status = need.stepUp ? 403 : 401;
       throw new AuthorizationError("login", `${what}, and nobody can be asked: log in first`, { status });
     }
     const login = { ...registering, url: this.server, resource, scope, key, assumed, hold };
-    return this.#keep(await logIn(login), "authorization", key);
+    const given = await step("login", authorizationServer.issuer, signal, () => logIn(login));
+    return this.#keep(given, "authorization", key);
   }
 
   async #keep(grant: Grant, by: Obtained["by"], key: BoundKey | undefined): Promise<Obtained> {
@@ -191,8 +197,20 @@ export class Obtaining {
     return { grant, by, key: grant.tokenType === "dpop" ? key : undefined };
   }
 
+  /** Who was registered beforehand is found by whoever uses what is kept. */
+  async #remember({ issuer, clientId }: Grant): Promise<void> {
+    const { clientSecret, clientAuthMethod, clientId: given, clientMetadataUrl } = this.settings;
+    if (clientId !== given && clientId !== clientMetadataUrl) return;
+    await this.store.set("registration", issuer, {
+      issuer,
+      clientId,
+      ...(clientSecret !== undefined && { clientSecret }),
+      ...(clientAuthMethod !== undefined && { authMethod: clientAuthMethod }),
+    });
+  }
+
   #registering({ authorizationServer: server }: Discovery, signal: AbortSignal): Registering {
-    return { server, reach: this.#reach, store: this.store, options: this.settings, signal };
+    return { server, reach: this.reach, store: this.store, options: this.settings, signal };
   }
 
   #asking(
@@ -205,7 +223,7 @@ export class Obtaining {
     return {
       authorizationServer,
       ...identity,
-      reach: this.#reach,
+      reach: this.reach,
       server: this.server,
       resource,
       scope,

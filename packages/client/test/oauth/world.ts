@@ -215,12 +215,7 @@ export async function protectedSite(
       const wants = `Bearer error="insufficient_scope", scope="${scope}", ${named}`;
       return json({}, 403, { "www-authenticate": wants });
     }
-    const capabilities = { tools: {} };
-    const result =
-      method === "server/discover"
-        ? { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities }
-        : { content: [{ type: "text", text: "done" }] };
-    return json({ jsonrpc: "2.0", id, result });
+    return json({ jsonrpc: "2.0", id, result: resultOf(method) });
   };
   const own = await site(async (heard) => (await quirks?.[heard.path]?.(heard)) ?? respond(heard));
   const calls = () =>
@@ -228,6 +223,17 @@ export async function protectedSite(
       .filter(({ path }) => path === "/mcp")
       .map((heard) => ({ method: String(heard.json.method), token: tokenOf(heard) }));
   return { ...own, url: `${own.origin}/mcp`, calls };
+}
+
+function resultOf(method: string): JsonObject {
+  switch (method) {
+    case "server/discover":
+      return { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+    case "tools/list":
+      return { resultType: "complete", tools: [{ name: "print", inputSchema: { type: "object" } }] };
+    default:
+      return { content: [{ type: "text", text: "done" }] };
+  }
 }
 
 function tokenOf({ headers }: Heard): string | undefined {
