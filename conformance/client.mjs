@@ -100,7 +100,7 @@ async function withSecret({ client_id: clientId, client_secret: clientSecret }, 
   return { ...options, clientId, clientSecret, issuer };
 }
 
-const { MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT = "{}" } = process.env;
+const { MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT = "{}" } = process.env;
 const context = JSON.parse(MCP_CONFORMANCE_CONTEXT);
 const auth = scenario.startsWith("auth/") ? await (auths[scenario] ?? (() => user))(context) : undefined;
 const client = await connect(process.argv[2], { ...PATIENCE, onElicit, auth });

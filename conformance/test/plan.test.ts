@@ -19,7 +19,7 @@ Authorization server scenarios (test against an authorization server):
   - metadata-endpoint [2025-11-25]
 `;
 
-test("what the sets ask for is run at their revision, then what is listed beyond them; authorization is not", () => {
+test("what the sets ask for is run at their revision, then what is listed beyond them", () => {
   const sets = [
     { revision: "2025-11-25", server: ["ping"], client: ["auth/basic"] },
     {
@@ -33,11 +33,13 @@ test("what the sets ask for is run at their revision, then what is listed beyond
   ];
   expect(planOf(sets, LISTING)).toEqual([
     { role: "server", scenario: "ping", revision: "2025-11-25" },
+    { role: "client", scenario: "auth/basic", revision: "2025-11-25" },
     { role: "server", scenario: "ping", revision: "2026-07-28" },
     { role: "server", scenario: "later", revision: "2026-07-28" },
     { role: "client", scenario: "ping", revision: "2026-07-28" },
     { role: "server", scenario: "ping", revision: "2025-06-18" },
     { role: "server", scenario: "skills", revision: undefined },
+    { role: "client", scenario: "auth/dpop", revision: undefined },
     { role: "client", scenario: "skills-client", revision: undefined },
   ]);
 });
