@@ -23,6 +23,7 @@ import type { Exchange } from "./exchange.ts";
 import { cacheHints } from "./features/cache-hints.ts";
 import { type PromptDefinition, type PromptHandler, promptEntry } from "./features/prompts.ts";
 import {
+  isHidden,
   type ResourceDefinition,
   type ResourceReader,
   type ResourceTemplateDefinition,
@@ -246,6 +247,12 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
    */
   elicitationComplete(elicitationId: string): void {
     this.changes.publish({ kind: "visit", elicitationId });
+  }
+
+  /** Whether a resource is there, but not for who asks. */
+  hides(uri: string, exchange: Exchange): boolean {
+    const { resources, resourceTemplates } = this.#catalog;
+    return isHidden(resources, resourceTemplates, uri, exchange);
   }
 
   /** The parameters of a tool that HTTP headers repeat; nothing for most tools. */

@@ -132,6 +132,19 @@ describe.each(wires)("%s", (_name, open) => {
     expect((await wire.request("resources/read", { uri: "test://others" })).error).toBeDefined();
     expect((await wire.request("resources/read", { uri: "test://t/1" })).error).toBeDefined();
     expect((await wire.request("prompts/get", { name: "others" })).error).toBeDefined();
+    const hidden = ["test://others", "test://t/1"];
+    if (wire.era === "legacy") {
+      for (const uri of hidden) {
+        const { error } = await wire.request("resources/subscribe", { uri });
+        expect(error).toMatchObject({ code: -32002, data: { uri } });
+      }
+      expect((await wire.request("resources/subscribe", { uri: "test://none" })).result).toEqual({});
+    } else {
+      const notifications = { resourceSubscriptions: [...hidden, "test://none"] };
+      wire.request("subscriptions/listen", { notifications }, "watch").catch(() => {});
+      const acknowledged = await wire.notification(({ method }) => method.endsWith("acknowledged"));
+      expect(acknowledged.params.notifications).toEqual({ resourceSubscriptions: ["test://none"] });
+    }
     await wire.close();
   });
 });

@@ -135,6 +135,19 @@ export async function readResource(
   throw new ResourceNotFoundError(uri);
 }
 
+/** Whether there is such a resource, but not for who asks: then they hear nothing of it either. */
+export function isHidden(
+  resources: Listing<ResourceEntry>,
+  templates: Listing<ResourceTemplateEntry>,
+  uri: string,
+  exchange: Exchange,
+): boolean {
+  if (resources.get(uri, exchange) !== undefined) return false;
+  const matching = [...templates.values()].filter(({ template }) => template.match(uri) !== undefined);
+  if (matching.some(({ enabled }) => enabled === undefined || enabled(exchange))) return false;
+  return matching.length > 0 || resources.find(uri) !== undefined;
+}
+
 /** @throws Error when what the reader gave may not be sent */
 function toResult(
   given: ResourceReturn,

@@ -6,6 +6,7 @@ import {
   LOGGING_LEVELS,
   ProtocolError,
   type RequestMessage,
+  ResourceNotFoundError,
   type Result,
 } from "@patchbay/core";
 import { methodNotFound, type Reply } from "../dispatch.ts";
@@ -58,6 +59,9 @@ function carryOut(
     case "resources/unsubscribe": {
       if (server.capabilities.resources?.subscribe !== true) throw methodNotFound(method);
       const subscribe = method === "resources/subscribe";
+      const { uri } = params;
+      if (subscribe && typeof uri === "string" && server.hides(uri, call))
+        throw new ResourceNotFoundError(uri);
       return kept(
         session.keep((record) => ({
           ...record,

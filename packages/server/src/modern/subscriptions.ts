@@ -67,7 +67,7 @@ export class Subscriptions {
    * @throws ProtocolError for a filter that is none, or a limit
    */
   async listen(server: McpServer, { id, params }: RequestMessage, call: Call): Promise<Result> {
-    const filter = agreeOn(params.notifications, server, this.#maxWatched);
+    const filter = agreeOn(params.notifications, server, call, this.#maxWatched);
     if (filter.taskIds !== undefined) filter.taskIds = await knownTasks(server, filter.taskIds, call);
     await server.changes.expectListener();
     if (this.#open.size >= this.#maxSubscriptions) {
@@ -114,14 +114,15 @@ export class Subscriptions {
 }
 
 /** The part of a filter that the server can honor (§ Acknowledgment). */
-function agreeOn(asked: unknown, server: McpServer, maxWatched: number): Filter {
+function agreeOn(asked: unknown, server: McpServer, call: Call, maxWatched: number): Filter {
   if (!isObject(asked)) throw new ProtocolError(ErrorCode.InvalidParams, '"notifications" must be an object');
   const { tools, prompts, resources } = server.capabilities;
   const filter: Filter = {};
   if (asked.toolsListChanged === true && tools?.listChanged) filter.toolsListChanged = true;
   if (asked.promptsListChanged === true && prompts?.listChanged) filter.promptsListChanged = true;
   if (asked.resourcesListChanged === true && resources?.listChanged) filter.resourcesListChanged = true;
-  const watched = watchedOf(asked, "resourceSubscriptions", "URIs", maxWatched);
+  const uris = watchedOf(asked, "resourceSubscriptions", "URIs", maxWatched);
+  const watched = uris.filter((uri) => !server.hides(uri, call));
   if (watched.length > 0 && resources?.subscribe) filter.resourceSubscriptions = watched;
   const taskIds = watchedOf(asked, "taskIds", "task ids", maxWatched);
   if (taskIds.length > 0 && server.tasks.offered) filter.taskIds = taskIds;
