@@ -13,7 +13,7 @@ import {
 } from "@patchbay/core";
 import type { Reply } from "./dispatch.ts";
 import type { Call } from "./exchange.ts";
-import { failure } from "./features/tools.ts";
+import { failure } from "./features/tool-result.ts";
 import { ReadyPage } from "./listing.ts";
 import { outcomeOf } from "./observer.ts";
 import { RateLimitError } from "./rates.ts";

@@ -36,45 +36,11 @@ import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
 import { memoryUsedStates, type UsedStates } from "./modern/used-states.ts";
 import { type Observer, together } from "./observer.ts";
-import { type RateGates, type Rates, rateGates } from "./rates.ts";
+import type { McpServerOptions } from "./options.ts";
+import { type RateGates, rateGates } from "./rates.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
-import { Tasks, type TasksOptions } from "./tasks/tasks.ts";
+import { Tasks } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
-
-export interface McpServerOptions {
-  /** How to use the server, for a model to read. */
-  instructions?: string;
-  /** Entries on one page of a list. Default 1000. */
-  pageSize?: number;
-  /** What it offers even while there is none of it, because it may come at run time. */
-  offers?: readonly ("tools" | "resources" | "prompts")[];
-  /** Extensions that it speaks, by identifier, with their settings (basic/versioning § Extension Negotiation). */
-  extensions?: JsonObject;
-  /** Capabilities that no specification knows. */
-  experimental?: JsonObject;
-  /** How long clients may keep lists, and for whom. Default: not at all, the same for everybody. */
-  cache?: CacheHints;
-  /**
-   * Secrets that seal what a suspended request knows, at least 32 characters each: the first seals, all open.
-   * Instances that serve the same clients need the same. Default: one of this process alone.
-   */
-  stateSecrets?: readonly string[];
-  /** Remembers which states were used, for tools that go on `once`. Default: this process's memory. */
-  usedStates?: UsedStates;
-  /** Bounds on requests that ask their client. */
-  resumption?: Partial<ResumptionLimits>;
-  /** How often each who asks may call, complete and look at tasks. */
-  rates?: Rates;
-  /** Where tasks live, how long, and their bounds. */
-  tasks?: TasksOptions;
-  /**
-   * Takes the failures whose details are not told to clients: bugs in handlers, errors of the system.
-   * Default: `console.error`.
-   *
-   * @param where the tool or method that failed
-   */
-  onError?: (error: unknown, where: string) => void;
-}
 
 /** Answers a method of an extension's or your own. */
 export type MethodHandler = (params: JsonObject, context: Context) => Result | Promise<Result>;

@@ -12,7 +12,6 @@ import {
   type JsonObject,
   type Meta,
   type MirroredParam,
-  metaFault,
   mirroredParams,
   type Parsed,
   type PreparedSchema,
@@ -29,7 +28,8 @@ import type { Enabled, Listed, Listing } from "../listing.ts";
 import { type Rate, RateLimit } from "../rates.ts";
 import { callAsTask } from "../tasks/call.ts";
 import { type TaskOptions, taskOptions } from "../tasks/tasks.ts";
-import { blockFault, checkMeta, isBlock } from "./content.ts";
+import { checkMeta } from "./content.ts";
+import { explain, failure, toResult } from "./tool-result.ts";
 
 /** What a tool is, besides its name. */
 export interface ToolDefinition<Input extends Schema, Output extends Schema> {
@@ -219,107 +219,4 @@ function tooOften({ definition: { name }, rate }: ToolEntry, wait: number): Call
 function unknownTool(name: string, near: string | undefined): ProtocolError {
   const hint = near === undefined ? "" : `; did you mean "${near}"?`;
   return new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 128)}${hint}`);
-}
-
-function toResult(
-  given: unknown,
-  tool: ToolEntry,
-  report: ReportError,
-): CallToolResult | Promise<CallToolResult> {
-  if (typeof given === "string" && tool.output === undefined)
-    return { content: [{ type: "text", text: given }] };
-  if (isCallToolResult(given)) {
-    const fault = resultFault(given);
-    if (fault !== undefined) return malformed(fault, tool, report);
-    if (tool.output === undefined || given.isError === true) return given;
-    return structured(given.structuredContent, tool, report, given);
-  }
-  if (tool.output !== undefined) return structured(given, tool, report);
-  if (given === undefined || given === null) return { content: [] };
-  if (isObject(given) && Array.isArray(given.content)) return malformed(INCOMPLETE, tool, report);
-  const blocks = Array.isArray(given) ? given : [given];
-  if (blocks.every(isBlock)) {
-    const result = { content: blocks };
-    const fault = resultFault(result);
-    return fault === undefined ? result : malformed(fault, tool, report);
-  }
-  if (Array.isArray(given) && given.some(isObject)) return malformed(INCOMPLETE, tool, report);
-  const content: ContentBlock[] = [{ type: "text", text: JSON.stringify(given) }];
-  return isObject(given) ? { content, structuredContent: given } : { content };
-}
-
-const INCOMPLETE =
-  'a block of content lacks what its type needs, such as "mimeType" beside an image\'s "data"';
-
-/** What the handler gave is a result, or looks like one, and may not be sent. */
-function malformed(what: string, { definition: { name } }: ToolEntry, report: ReportError): CallToolResult {
-  report(new Error(`what it gave is not valid: ${what}`), name);
-  return failure(`${name} failed: it gave a result that is not valid`);
-}
-
-function resultFault({ _meta, content }: CallToolResult): string | undefined {
-  if (_meta !== undefined) {
-    const fault = metaFault(_meta);
-    if (fault !== undefined) return fault;
-  }
-  for (const block of content) {
-    const fault = blockFault(block);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-/** A result whose structured content is known to fit the tool's output schema. */
-function structured(
-  value: unknown,
-  tool: ToolEntry,
-  report: ReportError,
-  result?: CallToolResult,
-): CallToolResult | Promise<CallToolResult> {
-  const checked = (tool.output as PreparedSchema).check(value);
-  return checked instanceof Promise
-    ? checked.then((later) => fitting(later, tool, report, result))
-    : fitting(checked, tool, report, result);
-}
-
-function fitting(
-  checked: Checked,
-  { definition: { name } }: ToolEntry,
-  report: ReportError,
-  result: CallToolResult | undefined,
-): CallToolResult {
-  if (checked.issues !== undefined) {
-    report(new Error(`what it gave does not fit its output schema: ${formatIssues(checked.issues)}`), name);
-    return failure(`${name} failed: it gave a result that does not fit its output schema`);
-  }
-  if (result !== undefined) return { ...result, structuredContent: checked.value };
-  return {
-    content: [{ type: "text", text: JSON.stringify(checked.value) }],
-    structuredContent: checked.value,
-  };
-}
-
-function isCallToolResult(value: unknown): value is CallToolResult {
-  return isObject(value) && Array.isArray(value.content) && value.content.every(isBlock);
-}
-
-/** What the model is told of a call that failed. */
-export function failure(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
-}
-
-const BUGS = [TypeError, ReferenceError, RangeError, SyntaxError, EvalError];
-
-/**
- * What may be told of a failure. An error that was thrown on purpose speaks for itself; a bug's or the
- * system's message may hold paths and internals, and stays in the server's log.
- */
-function explain(thrown: unknown, name: string): { message: string; expected: boolean } {
-  const deliberate =
-    thrown instanceof Error &&
-    !BUGS.some((bug) => thrown instanceof bug) &&
-    !("syscall" in thrown) &&
-    thrown.message;
-  if (deliberate) return { message: thrown.message, expected: true };
-  return { message: `${name} failed: an internal error; the server's log says more`, expected: false };
 }

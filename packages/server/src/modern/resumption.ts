@@ -18,7 +18,7 @@ import {
   type UrlElicitationRequiredError,
 } from "@patchbay/core";
 import { type Call, type Dialogue, spelled } from "../exchange.ts";
-import { failure } from "../features/tools.ts";
+import { failure } from "../features/tool-result.ts";
 import { digestOf, type Sealer } from "../sealing.ts";
 import type { UsedStates } from "./used-states.ts";
 
