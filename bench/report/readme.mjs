@@ -23,8 +23,8 @@ function readmeTables({ results }) {
     results
       .find((result) => result.name === scenario)
       ?.rows.find((row) => row.name === name && row.missing === undefined);
-  const against = (scenario, name, other) =>
-    times(speedRatio(rowOf(scenario, name), rowOf(scenario, other))?.value);
+  const against = (scenario, name, other, waits) =>
+    times(speedRatio(rowOf(scenario, name), rowOf(scenario, other), waits)?.value);
   const number = (scenario, name, key, show) => show(rowOf(scenario, name)?.[key]) ?? "–";
 
   const modern = (scenario, other) => against(scenario, "patchbay-modern", other);
@@ -57,7 +57,7 @@ function readmeTables({ results }) {
     ["the client over stdio, against a bare driver", modern("client-stdio", "bare")],
     [
       "sessions in Redis, against sessions in memory",
-      against("sessions", "patchbay-redis", "patchbay-memory"),
+      against("sessions", "patchbay-redis", "patchbay-memory", true),
     ],
     ["two workers on two cores, against one on one", number("workers", "patchbay-2", "deducted", times)],
     [

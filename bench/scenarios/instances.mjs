@@ -29,10 +29,7 @@ export const instances = [
     name: "sessions",
     title: "tools/call echo in a legacy session, by where it lives, Streamable HTTP, 64 connections",
     measured: throughput(http(echo), { floor: "memory" }),
-    targets: [
-      timesAsFast(0.6, "patchbay-redis", "patchbay-memory", "redis, of memory", { waits: true }),
-      timesAsFast(0.9, "patchbay-sealed", "patchbay-memory", "sealed, of memory"),
-    ],
+    targets: [timesAsFast(0.6, "patchbay-redis", "patchbay-memory", "redis, of memory", { waits: true })],
     contenders: [
       {
         ...ours,
