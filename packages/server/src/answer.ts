@@ -2,6 +2,7 @@
 
 import {
   InvalidArgumentsError,
+  isObject,
   ProtocolError,
   type RequestId,
   type Result,
@@ -28,6 +29,9 @@ export interface Answer {
   /** Where it may be asked again later. */
   later?: Later;
 }
+
+/** Limits of what is there at once: a request beyond may be sent again when something has ended. */
+const FULL: unknown[] = ["maxSubscriptions", "maxTasks"];
 
 /** When something may be asked again that was asked too often (429), or cannot be answered now (503). */
 export interface Later {
@@ -97,7 +101,8 @@ export function errorAnswer(wire: Wire, id: RequestId | undefined, thrown: unkno
   if (thrown instanceof RateLimitError) {
     return { ...answered, later: { status: 429, afterMs: thrown.retryAfter } };
   }
-  return thrown instanceof UnavailableError
+  const full = isObject(error.data) && FULL.includes(error.data.limit);
+  return full || thrown instanceof UnavailableError
     ? { ...answered, later: { status: 503, afterMs: 1000 } }
     : answered;
 }
