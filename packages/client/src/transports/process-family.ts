@@ -1,12 +1,20 @@
 /** Processes of a tree that left its group: found in /proc by a mark in their environment, or by their ancestors (Linux). */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 
 /** The variable that a tree is marked by; whoever starts a process hands it on. */
 export const MARK = "PATCHBAY_TREE";
 
 /** Processes by their ids, each with the moment of its start: an id alone may be another's by now. */
 export type Family = Map<number, string>;
+
+/** Where the moment of the start is in what `statOf` gives, in ticks since the machine's. */
+const START = 19;
+/** Of larger environments the rest is not looked at. */
+const MAX_ENVIRONMENT = 256 * 1024;
+
+let buffer: Buffer | undefined;
+let ourStart: number | undefined;
 
 interface Running {
   pid: number;
@@ -26,7 +34,7 @@ export function familyOf(root: number | undefined, mark: string, known: Family =
     const siblings = children.get(process.parent);
     if (siblings === undefined) children.set(process.parent, [process]);
     else siblings.push(process);
-    if (known.get(process.pid) === process.startedAt || isMarked(process.pid, mark)) found.push(process);
+    if (known.get(process.pid) === process.startedAt || isMarked(process, mark)) found.push(process);
   }
   if (root !== undefined) found.push(...(children.get(root) ?? []));
   for (let next = found.pop(); next !== undefined; next = found.pop()) {
@@ -42,24 +50,38 @@ function* running(): Generator<Running> {
   for (const name of readdirSync("/proc")) {
     const pid = Number(name);
     if (!Number.isInteger(pid) || pid === process.pid) continue;
-    const stat = read(pid, "stat");
-    // A command's name is in parentheses, and may have any character in it.
-    const [state, parent, ...more] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const startedAt = more[17];
+    const { 0: state, 1: parent, [START]: startedAt } = statOf(pid);
     if (startedAt === undefined || state === "Z" || state === "X") continue;
     yield { pid, parent: Number(parent), startedAt };
   }
 }
 
-function isMarked(pid: number, mark: string): boolean {
-  return `\0${read(pid, "environ")}`.includes(`\0${MARK}=${mark}`);
+function isMarked({ pid, startedAt }: Running, mark: string): boolean {
+  // Who was there before us has nothing from us, and need not be looked at any closer.
+  ourStart ??= Number(statOf(process.pid)[START]);
+  return Number(startedAt) >= ourStart && `\0${read(pid, "environ")}`.includes(`\0${MARK}=${mark}`);
+}
+
+/** The state of a process, its parent, and more (proc(5)); empty when there is none. */
+function statOf(pid: number): string[] {
+  const stat = read(pid, "stat");
+  // A command's name is in parentheses, and may have any character in it.
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /** Empty for a process that has ended, or is another user's. */
 function read(pid: number, name: "stat" | "environ"): string {
+  buffer ??= Buffer.allocUnsafe(MAX_ENVIRONMENT);
+  let file: number | undefined;
+  let length = 0;
   try {
-    return readFileSync(`/proc/${pid}/${name}`, "latin1");
+    file = openSync(`/proc/${pid}/${name}`, "r");
+    for (let more = 1; more > 0 && length < buffer.length; length += more)
+      more = readSync(file, buffer, length, buffer.length - length, null);
   } catch {
-    return "";
+    length = 0;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
+  return buffer.toString("latin1", 0, length);
 }

@@ -55,8 +55,10 @@ class ServerProcess implements Channel {
   #strayLines = 0;
   #onClose: ((cause?: Error) => void) | undefined;
   #waitingPosts = 0;
-  /** Messages that are to leave in one write. */
+  /** Lines that are to leave in one write: how many, and how many of them are posts. */
+  #outgoing = "";
   #together = 0;
+  #outgoingPosts = 0;
   #closing: Promise<void> | undefined;
   readonly #started: Promise<void>;
 
@@ -86,30 +88,26 @@ class ServerProcess implements Channel {
     });
   }
 
-  /** @throws ConnectionError when it was not sent: the end of the connection is told soon, or what waits is too much */
-  send(text: string, onWritten?: () => void): void {
+  /**
+   * What is sent in one turn is written at once.
+   *
+   * @throws ConnectionError when it was not sent: the end of the connection is told soon, or what waits is too much
+   */
+  send(text: string, isPost = false): void {
     if (!this.#takes) throw new ConnectionError("closed", `${this.name} does not take anything any more`);
     const { maxQueuedBytes } = this.#settings;
-    if (this.#stdin.writableLength > maxQueuedBytes) {
+    if (this.#stdin.writableLength + this.#outgoing.length > maxQueuedBytes) {
       throw new ConnectionError(
         "too-large",
         `${this.name} does not read what it is sent: more than maxQueuedBytes (${maxQueuedBytes}) are waiting`,
       );
     }
-    if (this.#together === 0) {
-      this.#stdin.cork();
-      process.nextTick(this.#flush);
-    }
-    this.#stdin.write(`${text}\n`, onWritten);
+    if (this.#outgoing === "") process.nextTick(this.#flush);
+    this.#outgoing += text;
+    this.#outgoing += "\n";
+    if (isPost) this.#outgoingPosts++;
     if (++this.#together === MAX_TOGETHER) this.#flush();
   }
-
-  /** What was sent in one turn leaves in one write. */
-  readonly #flush = (): void => {
-    if (this.#together === 0) return;
-    this.#together = 0;
-    this.#stdin.uncork();
-  };
 
   /**
    * Sends an answer or a notification. A server that asks faster than it reads what it is answered is not read on
@@ -117,18 +115,29 @@ class ServerProcess implements Channel {
    */
   post(text: string): void {
     if (!this.#takes) return;
-    this.send(text, this.#onPostWritten);
+    this.send(text, true);
     if (++this.#waitingPosts >= MAX_WAITING_POSTS) this.#child.stdout?.pause();
+  }
+
+  readonly #flush = (): void => {
+    if (this.#outgoing === "") return;
+    const text = this.#outgoing;
+    const posts = this.#outgoingPosts;
+    this.#outgoing = "";
+    this.#outgoingPosts = 0;
+    this.#together = 0;
+    this.#stdin.write(text, posts === 0 ? undefined : () => this.#onPostsWritten(posts));
+  };
+
+  #onPostsWritten(count: number): void {
+    const { stdout } = this.#child;
+    this.#waitingPosts -= count;
+    if (this.#waitingPosts < MAX_WAITING_POSTS / 2 && stdout?.isPaused() === true) stdout.resume();
   }
 
   get #takes(): boolean {
     return this.#stdin.writable && this.#child.exitCode === null && this.#child.signalCode === null;
   }
-
-  readonly #onPostWritten = (): void => {
-    const { stdout } = this.#child;
-    if (--this.#waitingPosts < MAX_WAITING_POSTS / 2 && stdout?.isPaused() === true) stdout.resume();
-  };
 
   listen(onMessage: (text: string) => void, onClose: (cause?: Error) => void): void {
     this.#onClose = onClose;
@@ -168,6 +177,7 @@ class ServerProcess implements Channel {
 
   async #shutdown(): Promise<void> {
     const child = this.#child;
+    this.#flush();
     this.#stdin.end();
     // One that waits for us to read on would not see the end.
     child.stdout?.resume();
