@@ -152,7 +152,7 @@ export class ConnectedClient implements Client {
     return (await this.#requests.listTools(options)) as unknown as Tool[];
   }
 
-  async callTool(name: string, args: object = {}, options?: CallOptions): Promise<CallToolResult> {
+  callTool(name: string, args: object = {}, options?: CallOptions): Promise<CallToolResult> {
     return this.#calls.call(name, args, options);
   }
 

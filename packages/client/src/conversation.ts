@@ -20,6 +20,7 @@ import {
   writeResult,
 } from "@patchbay/core";
 import { Answers, type QuestionContext } from "./answers.ts";
+import { Deadlines } from "./deadlines.ts";
 import { ConnectionError, readable } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
 import { Inbound } from "./inbound.ts";
@@ -61,6 +62,7 @@ export class Conversation implements Receiver {
   #meta = "";
   #nextId = 1;
   readonly #pending = new Map<number, Exchange>();
+  readonly #deadlines = new Deadlines((now) => this.#expire(now));
   /** Calls that were given up last, as their late answers are looked at. */
   readonly #givenUp = new Set<number>();
   /** Who hears what a legacy server tells of tasks. */
@@ -160,7 +162,16 @@ export class Conversation implements Receiver {
         return;
       }
       const id = this.#nextId++;
-      const exchange = new Exchange(id, question, options, this.settings, resolve, reject, this.#giveUp);
+      const exchange = new Exchange(
+        id,
+        question,
+        options,
+        this.settings,
+        this.#deadlines,
+        resolve,
+        reject,
+        this.#giveUp,
+      );
       this.#pending.set(id, exchange);
       if (!this.#isRenewing || question.opens === true) this.#transmit(exchange);
     });
@@ -429,7 +440,18 @@ export class Conversation implements Receiver {
 
   /** Takes a request out of flight; nothing when it is not, or no longer, in flight. */
   #take(exchange: Exchange | undefined): Exchange | undefined {
-    return exchange !== undefined && this.#pending.delete(exchange.id) ? exchange : undefined;
+    if (exchange === undefined || !this.#pending.delete(exchange.id)) return undefined;
+    if (this.#pending.size === 0) this.#deadlines.rest();
+    return exchange;
+  }
+
+  #expire(now: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const exchange of [...this.#pending.values()]) {
+      if (exchange.expiresAt <= now) exchange.expire();
+      else next = Math.min(next, exchange.expiresAt);
+    }
+    return next;
   }
 
   #finish(cause: Error | undefined): ConnectionError {
@@ -439,6 +461,7 @@ export class Conversation implements Receiver {
         ? cause
         : new ConnectionError("closed", `The connection to ${serverName} is closed`, cause && { cause });
     this.#over.abort(this.#end);
+    this.#deadlines.end();
     this.#rejectAll(this.#end);
     this.#inbound.end(this.#end);
     return this.#end;
@@ -447,6 +470,7 @@ export class Conversation implements Receiver {
   #rejectAll(error: ConnectionError): void {
     const all = [...this.#pending.values()];
     this.#pending.clear();
+    this.#deadlines.rest();
     const lost = error.told(error.message, true);
     for (const exchange of all) {
       const isSent = exchange.state === "sent";

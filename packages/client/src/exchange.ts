@@ -1,8 +1,9 @@
 /** One request in flight: its clock, its signal, who listens to it, and how it ends. */
 
 import { isAtLeast, type JsonObject, type LogMessage } from "@patchbay/core";
+import type { Deadlines } from "./deadlines.ts";
 import { InvalidResponseError, readable, TimeoutError } from "./errors.ts";
-import { MAX_DELAY, type RequestOptions, type Settings } from "./options.ts";
+import type { RequestOptions, Settings } from "./options.ts";
 import { progressTeller } from "./progress.ts";
 import type { Question } from "./question.ts";
 import { asksForInput, ROUND_METHODS } from "./rounds.ts";
@@ -20,24 +21,27 @@ export class Exchange {
   lostSession = false;
   /** Times that it was sent again because the server wanted it later. */
   retries = 0;
+  /** When its time is over, on the clock of `performance.now()`. */
+  expiresAt: number;
   readonly #options: RequestOptions;
   readonly #timeout: number;
   readonly #maxTimeout: number;
   readonly #takesTasks: boolean;
-  readonly #tellProgress: (told: JsonObject) => boolean;
-  /** When `maxTimeout` is over, on the clock of `performance.now()`. */
+  readonly #tellProgress: ((told: JsonObject) => boolean) | undefined;
+  readonly #deadlines: Deadlines;
+  /** When `maxTimeout` is over, on the same clock. */
   #deadline: number;
   readonly #resolve: (result: JsonObject) => void;
   readonly #reject: (error: unknown) => void;
   readonly #onGiveUp: (exchange: Exchange, error: unknown, why: string) => void;
   readonly #onAbort: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
   #later: NodeJS.Timeout | undefined;
-  /** When it was last heard of, on the same clock. */
-  #heardAt: number;
+  /** The limit that it comes to first. */
+  #limit: "timeout" | "maxTimeout" = "timeout";
   /** Questions of the server that the application is answering meanwhile, and since when there have been any. */
   #questions = 0;
   #askedAt = 0;
+  #isOver = false;
 
   /**
    * @param onGiveUp called when time is over or the caller cancels: with the error, and why in words for the server
@@ -47,6 +51,7 @@ export class Exchange {
     question: Question,
     options: RequestOptions,
     settings: Settings,
+    deadlines: Deadlines,
     resolve: (result: JsonObject) => void,
     reject: (error: unknown) => void,
     onGiveUp: (exchange: Exchange, error: unknown, why: string) => void,
@@ -57,18 +62,15 @@ export class Exchange {
     this.#timeout = options.timeout ?? settings.timeout;
     this.#maxTimeout = Math.max(this.#timeout, options.maxTimeout ?? settings.maxTimeout);
     this.#takesTasks = settings.tasks && question.method === "tools/call";
-    this.#heardAt = performance.now();
-    this.#deadline = this.#heardAt + this.#maxTimeout;
-    this.#tellProgress = progressTeller(options.onProgress);
+    this.#deadlines = deadlines;
+    const now = performance.now();
+    this.expiresAt = now + this.#timeout;
+    this.#deadline = now + this.#maxTimeout;
+    this.#tellProgress = options.onProgress && progressTeller(options.onProgress);
+    deadlines.add(this.expiresAt);
     this.#resolve = resolve;
     this.#reject = reject;
     this.#onGiveUp = onGiveUp;
-    if (this.#timeout !== Number.POSITIVE_INFINITY) {
-      this.#timer = setTimeout(
-        () => this.#expire("timeout", this.#timeout),
-        Math.min(this.#timeout, MAX_DELAY),
-      );
-    }
     const { signal } = options;
     if (signal !== undefined) {
       this.#onAbort = () => onGiveUp(this, signal.reason, "the caller cancelled the request");
@@ -87,7 +89,7 @@ export class Exchange {
 
   /** Milliseconds until it expires, if nothing is heard of it. */
   get timeLeft(): number {
-    return Math.min(this.#heardAt + this.#timeout, this.#deadline) - performance.now();
+    return this.expiresAt - performance.now();
   }
 
   /** Does something later, unless it is over by then. */
@@ -125,7 +127,7 @@ export class Exchange {
 
   /** Work is being done: the time without an answer starts again, up to `maxTimeout`. Progress only grows. */
   progress(told: JsonObject): void {
-    if (this.#tellProgress(told)) this.#extend();
+    if (this.#tellProgress?.(told) === true) this.#extend();
   }
 
   /**
@@ -137,7 +139,7 @@ export class Exchange {
   hold(): () => void {
     if (this.#questions++ === 0) {
       this.#askedAt = performance.now();
-      clearTimeout(this.#timer);
+      this.expiresAt = Number.POSITIVE_INFINITY;
     }
     return () => {
       if (--this.#questions > 0) return;
@@ -147,14 +149,11 @@ export class Exchange {
   }
 
   #extend(): void {
-    if (this.#timer === undefined || this.#questions > 0) return;
-    clearTimeout(this.#timer);
-    this.#heardAt = performance.now();
-    const left = this.#deadline - this.#heardAt;
-    this.#timer =
-      left > this.#timeout
-        ? setTimeout(() => this.#expire("timeout", this.#timeout), Math.min(this.#timeout, MAX_DELAY))
-        : setTimeout(() => this.#expire("maxTimeout", this.#maxTimeout), Math.min(left, MAX_DELAY));
+    if (this.#isOver || this.#questions > 0) return;
+    const next = performance.now() + this.#timeout;
+    this.#limit = next < this.#deadline ? "timeout" : "maxTimeout";
+    this.expiresAt = Math.min(next, this.#deadline);
+    this.#deadlines.add(this.expiresAt);
   }
 
   /** A notification that belongs to this request alone. */
@@ -167,14 +166,15 @@ export class Exchange {
     if (logLevel === undefined || isAtLeast(message.level, logLevel)) tell(onLog, message);
   }
 
-  #expire(limit: "timeout" | "maxTimeout", value: number): void {
-    this.#onGiveUp(this, new TimeoutError(this.method, limit, value), `${limit} is over`);
+  /** Its time is over. */
+  expire(): void {
+    const value = this.#limit === "timeout" ? this.#timeout : this.#maxTimeout;
+    this.#onGiveUp(this, new TimeoutError(this.method, this.#limit, value), `${this.#limit} is over`);
   }
 
   #stop(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#later);
-    this.#timer = undefined;
+    this.#isOver = true;
+    if (this.#later !== undefined) clearTimeout(this.#later);
     if (this.#onAbort !== undefined) this.#options.signal?.removeEventListener("abort", this.#onAbort);
   }
 }

@@ -79,15 +79,19 @@ export class Requests {
   }
 
   /** Calls a tool; what is known of it is added to the question. Where its parameters have moved to other headers, the list is fetched again, once. */
-  async call(question: Question, args: object, options?: RequestOptions): Promise<JsonObject> {
+  call(question: Question, args: object, options?: RequestOptions): Promise<JsonObject> {
     const { name = "" } = question;
     question.repeatable = this.tools.isRepeatable(name);
+    return this.tools.mirrors ? this.#callMirrored(question, args, options) : this.ask(question, options);
+  }
+
+  async #callMirrored(question: Question, args: object, options?: RequestOptions): Promise<JsonObject> {
+    const { name = "" } = question;
     question.mirrored = this.tools.get(name)?.headersFor(args);
     try {
       return await this.ask(question, options);
     } catch (error) {
-      const moved = error instanceof ProtocolError && error.code === ErrorCode.HeaderMismatch;
-      if (!moved || !this.tools.mirrors) throw error;
+      if (!(error instanceof ProtocolError) || error.code !== ErrorCode.HeaderMismatch) throw error;
       await this.listTools({ ...(options?.signal && { signal: options.signal }), refresh: true });
       return this.ask({ ...question, mirrored: this.tools.get(name)?.headersFor(args) }, options);
     }

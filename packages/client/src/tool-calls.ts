@@ -12,6 +12,7 @@ import type { Conversation } from "./conversation.ts";
 import { ConnectionError, TaskCancelledError } from "./errors.ts";
 import type { CallOptions, RequestOptions } from "./options.ts";
 import { progressTeller } from "./progress.ts";
+import type { Question } from "./question.ts";
 import type { Requests } from "./requests.ts";
 import { arrayOf, isContentBlock } from "./results.ts";
 import { LegacyTasks } from "./tasks/legacy.ts";
@@ -57,7 +58,10 @@ export class ToolCalls {
 
   /** Calls a tool, and follows it where it goes on as a task; giving up cancels that. */
   async call(name: string, args: object, options: CallOptions = {}): Promise<CallToolResult> {
-    // What needs no more ado is sent in the same turn.
+    if (this.#tasks === undefined && this.#requests.tools.get(name)?.isReady !== false) {
+      // Most calls: no promise more than needed.
+      return this.#checked(name, await this.#requests.call(callOf(name, args), args, options));
+    }
     const wanted = options.onStatus !== undefined || options.ttl !== undefined;
     const asTask = this.#demands && (await this.#runsAsTask(name, wanted, options));
     const { result, task, token } = await this.#send(name, args, options, asTask);
@@ -120,11 +124,11 @@ export class ToolCalls {
   }
 
   async #send(name: string, args: object, options: CallOptions, asTask: boolean): Promise<Answer> {
-    const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
     const { tools } = this.#requests;
     if (tools.get(name)?.isReady === false) await tools.get(name)?.prepare();
-    if (asTask) return this.#sendAsTask(name, members, args, options);
-    const result = await this.#requests.call({ method: "tools/call", members, name }, args, options);
+    const question = callOf(name, args);
+    if (asTask) return this.#sendAsTask(name, question.members, args, options);
+    const result = await this.#requests.call(question, args, options);
     const task = result.resultType === "task" ? createdTask(result) : undefined;
     return { result, task, token: undefined };
   }
@@ -167,15 +171,15 @@ export class ToolCalls {
     return this.#checked(name, result);
   }
 
-  async #checked(name: string | undefined, result: JsonObject): Promise<CallToolResult> {
+  #checked(name: string | undefined, result: JsonObject): CallToolResult | Promise<CallToolResult> {
     arrayOf("tools/call", result, "content", isContentBlock);
-    const { tools } = this.#requests;
-    if (name !== undefined) {
-      // It may have been listed again meanwhile.
-      if (tools.get(name)?.isReady === false) await tools.get(name)?.prepare();
-      tools.get(name)?.check(result);
-    }
-    return result as unknown as CallToolResult;
+    const known = name === undefined ? undefined : this.#requests.tools.get(name);
+    const checked = () => {
+      known?.check(result);
+      return result as unknown as CallToolResult;
+    };
+    // It may have been listed again meanwhile.
+    return known?.isReady === false ? known.prepare().then(checked) : checked();
   }
 
   /** A task that was made of a call which was given up meanwhile. */
@@ -196,6 +200,14 @@ export class ToolCalls {
         // It may be over, or the connection: nobody waits for it any more.
       });
   }
+}
+
+function callOf(name: string, args: object): Question {
+  return {
+    method: "tools/call",
+    members: `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`,
+    name,
+  };
 }
 
 /** A revision without tasks answers each call at once. */

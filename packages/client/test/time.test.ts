@@ -38,6 +38,19 @@ describe("time and progress", () => {
     expect(received.at(-1)).toMatchObject({ method: "notifications/cancelled", params: { requestId: 2 } });
   });
 
+  test("each request has its own time, whichever was sent first", async () => {
+    const { client } = await modern({});
+    const ended: number[] = [];
+    const start = performance.now();
+    const calls = [300, 100, Number.POSITIVE_INFINITY, 200].map((timeout) =>
+      outcome(client.callTool("a", {}, { timeout })).then(() => ended.push(performance.now() - start)),
+    );
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    expect(ended).toEqual([100, 200, 300]);
+    await client.close();
+    await Promise.all(calls);
+  });
+
   test("progress is asked for only when somebody listens, and extends the time up to maxTimeout", async () => {
     let report!: (progress: number) => void;
     const { client, received } = await modern({
@@ -97,6 +110,25 @@ describe("time and progress", () => {
     });
     expect(methods(server.received)).toEqual(["server/discover", "initialize"]);
   });
+});
+
+test("time that is measured keeps nothing alive once there is an answer", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  let answer = () => {};
+  const { client } = await modern({
+    "tools/call": (asked) => {
+      answer = () => asked.answer({ resultType: "complete", ...TEXT });
+      return undefined;
+    },
+  });
+  const before = timers();
+  for (let calls = 0; calls < 2; calls++) {
+    const calling = client.callTool("a");
+    await vi.waitFor(() => expect(timers()).toBeGreaterThan(before));
+    answer();
+    await calling;
+    expect(timers()).toBe(before);
+  }
 });
 
 describe("a signal", () => {

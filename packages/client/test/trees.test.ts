@@ -12,6 +12,9 @@ afterEach(() => {
   for (const pid of started.splice(0)) if (runs(pid)) process.kill(pid, "SIGKILL");
 });
 
+/** Each test starts several processes, one after the other: a busy machine takes its time. */
+const SLOW = { timeout: 90_000 };
+
 const TREES: [string, string[]][] = [
   ["a server that refuses, and so does its child", ["stubborn.mjs"]],
   ["a wrapper and its server", ["wrapping.mjs", "wrapper"]],
@@ -25,7 +28,7 @@ async function pidsOf(text: string): Promise<number[]> {
   return pids;
 }
 
-describe.skipIf(process.platform !== "linux")("closing ends", () => {
+describe.skipIf(process.platform !== "linux")("closing ends", SLOW, () => {
   const HIDDEN: [string, string[]] = [
     "one that has neither our group nor our mark",
     ["wrapping.mjs", "hidden"],
@@ -41,7 +44,7 @@ describe.skipIf(process.platform !== "linux")("closing ends", () => {
   });
 });
 
-describe.skipIf(process.platform !== "linux")("our own end", () => {
+describe.skipIf(process.platform !== "linux")("our own end", SLOW, () => {
   async function program(how: string, args: string[]): Promise<{ own: ChildProcess; pids: number[] }> {
     const own = spawn(process.execPath, [fixturePath("orphaning.mjs"), how, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -54,7 +57,7 @@ describe.skipIf(process.platform !== "linux")("our own end", () => {
     const { own, pids } = await program(how, ["stubborn.mjs"]);
     own.kill(how);
     expect(await once(own, "exit")).toEqual([null, how]);
-    await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 30_000 });
   });
 
   test("by exit ends the tree at once", async () => {
@@ -65,7 +68,7 @@ describe.skipIf(process.platform !== "linux")("our own end", () => {
     expect(code).toBe(0);
     const pids: number[] = JSON.parse(String(said));
     started.push(...pids);
-    await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 10_000 });
+    await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 30_000 });
   });
 
   test.each(TREES)("by SIGKILL ends %s a little later", async (_, args) => {
@@ -74,11 +77,11 @@ describe.skipIf(process.platform !== "linux")("our own end", () => {
     await vi.waitFor(
       () => expect(commandsBelow(own.pid ?? 0)).toContainEqual(expect.stringContaining("watchdog")),
       {
-        timeout: 10_000,
+        timeout: 30_000,
       },
     );
     own.kill("SIGKILL");
     await once(own, "exit");
-    await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 15_000 });
+    await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 30_000 });
   });
 });
