@@ -49,6 +49,7 @@ describe.skipIf(process.platform !== "linux")("our own end", SLOW, () => {
     const own = spawn(process.execPath, [fixturePath("orphaning.mjs"), how, ...args], {
       stdio: ["ignore", "pipe", "inherit"],
     });
+    if (own.pid !== undefined) started.push(own.pid);
     const [said] = await once(own.stdout, "data");
     return { own, pids: await pidsOf(String(said)) };
   }
