@@ -68,7 +68,7 @@ export const redirect =
     response.writeHead(status, { location }).end();
 
 /** What a site answers in its own way, by the path of the request; with nothing, it answers as ever. */
-export type Quirks = Record<string, (heard: Heard) => Answer | undefined>;
+export type Quirks = Record<string, (heard: Heard) => Answer | undefined | Promise<Answer | undefined>>;
 
 export interface AuthorizationSite extends Site {
   /** Tokens that count, and the scopes of each. */
