@@ -1,19 +1,20 @@
 /**
- * `npm run soak [-- --seconds N] [-- --json]`: the server under mixed load for ten minutes. Prints figures; exits with 1
- * when something was wrong.
+ * `npm run soak [-- --seconds N] [-- --faults] [-- --json]`: the server under mixed load for ten minutes; or three
+ * instances behind HAProxy that are killed all the time. Prints figures; exits with 1 when something was wrong.
  */
 
 import { parseArgs } from "node:util";
 import { lines } from "./figures.mjs";
-import { soak } from "./soak.mjs";
 
 const { values } = parseArgs({
   options: {
     seconds: { type: "string" },
+    clients: { type: "string" },
+    faults: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
-const seconds = Number(values.seconds ?? 600);
+const seconds = Number(values.seconds ?? (values.faults ? 120 : 600));
 if (!(seconds >= 5)) {
   console.error(`--seconds takes a number of 5 or more, not "${values.seconds}".`);
   process.exit(2);
@@ -22,7 +23,9 @@ if (!(seconds >= 5)) {
 const tell = (sample) => {
   if (!values.json) console.error(JSON.stringify(sample));
 };
-const { fine, report } = await soak(seconds, tell);
+const { fine, report } = values.faults
+  ? await (await import("./faults.mjs")).faults(seconds, tell, Number(values.clients ?? 200))
+  : await (await import("./soak.mjs")).soak(seconds, tell);
 if (values.json) console.log(JSON.stringify({ fine, ...report }));
 else
   console.log(

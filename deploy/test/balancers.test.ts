@@ -14,7 +14,7 @@ const CLIENTS: Client[] = [
   { name: "legacy", connect: patchbay("legacy"), transport: "http", era: "legacy" },
   { name: "legacy over HTTP+SSE", connect: patchbay("legacy"), transport: "sse", era: "legacy" },
 ];
-const SESSIONS: Sessions[] = ["memory", "stateless", "sealed"];
+const SESSIONS: Sessions[] = ["memory", "stateless", "sealed", "redis"];
 
 for (const sessions of SESSIONS) {
   behind(sessions, (balanced) => {

@@ -15,7 +15,7 @@ const CLIENTS: Client[] = [
   { name: "SDK v2, legacy", connect: sdkV2("legacy"), transport: "http", era: "legacy" },
   { name: "SDK v2, modern", connect: sdkV2({ pin: "2026-07-28" }), transport: "http", era: "modern" },
 ];
-const SESSIONS: Sessions[] = ["memory", "stateless", "sealed"];
+const SESSIONS: Sessions[] = ["memory", "stateless", "sealed", "redis"];
 
 for (const sessions of SESSIONS) {
   behind(sessions, (balanced) => {

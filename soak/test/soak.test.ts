@@ -1,14 +1,15 @@
-/** The soak, in its short form. */
+/** The soak and the fault run, in their short forms. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
+import { needs } from "../../scripts/test/needs.ts";
 
 const RUN = fileURLToPath(new URL("../run.mjs", import.meta.url));
 
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 interface Report {
   fine: boolean;
@@ -29,4 +30,16 @@ test("a server keeps its memory and its descriptors while clients of all kinds c
   for (const what of ["sessions left", "clients vanished", "half-open sockets cut off"]) {
     expect(report.counts[what], what).toBeGreaterThan(0);
   }
+});
+
+needs("haproxy", "redis-server")("with instances that are killed and a Redis that restarts", () => {
+  test("every call ends right or in a clear error; no step is done twice", async () => {
+    const { code, report } = await run("--faults", "--seconds", "13", "--clients", "12");
+    expect(report.wrong).toEqual({});
+    expect(code).toBe(0);
+    expect(report.counts).toMatchObject({ "restarts of Redis": 2 });
+    for (const what of ["instances killed", "right: charge, legacy", "right: charge, modern"]) {
+      expect(report.counts[what], what).toBeGreaterThan(0);
+    }
+  });
 });
