@@ -169,10 +169,9 @@ needs("redis-server")("commands that really start", () => {
     );
     const host = optionOf(args, "allow-host");
     for (const path of ["/healthz", "/readyz"]) {
-      // As a probe does: at an address, for a name.
-      expect(await ask(`http://127.0.0.1:${port}${path}`, { headers: { host } })).toMatchObject({
-        status: 200,
-      });
+      // As a probe does: at an address, for a name, again until it is so: Redis is reached after the port is open.
+      const probe = async () => (await ask(`http://127.0.0.1:${port}${path}`, { headers: { host } })).status;
+      await expect.poll(probe, { timeout: 30_000 }).toBe(200);
     }
     expect(await program.end("SIGTERM")).toBe(0);
   });

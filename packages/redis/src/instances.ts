@@ -136,7 +136,10 @@ export class RedisInstances implements Instances {
   /** Tells the others at once that it is gone. */
   async close(): Promise<void> {
     clearInterval(this.#beating);
+    // The connection keeps no process alive, but this is to be said before the process ends.
+    const held = setTimeout(() => {}, this.#deadAfter);
     await this.#redis.run(this.#key, "HDEL", this.#key, this.id).catch(() => {});
+    clearTimeout(held);
   }
 
   #channelOf(instance: string): string {
