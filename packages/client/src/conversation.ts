@@ -26,17 +26,13 @@ import { Exchange } from "./exchange.ts";
 import { Inbound } from "./inbound.ts";
 import { runThrough } from "./middleware.ts";
 import type { RequestOptions, Settings } from "./options.ts";
-import { backoff, pause } from "./pause.ts";
 import { paramsOf, type Question } from "./question.ts";
 import { type Recovery, timeOfNextTry, withDoubt } from "./recover.ts";
+import { deliver } from "./reply.ts";
 import { type Change, changeOf } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
 
-/** Times that an answer to the server is sent, and the pauses between: a server that restarts is back by then. */
-const REPLY_TRIES = 8;
-const FIRST_REPLY_PAUSE = 100;
-const MAX_REPLY_PAUSE = 3000;
 /** Calls whose late answers are looked at. */
 const MAX_GIVEN_UP = 1_000;
 const NO_OPTIONS: RequestOptions = Object.freeze({});
@@ -89,7 +85,7 @@ export class Conversation implements Receiver {
       maxQuestions: settings.maxQuestions,
       revision: () => this.#revision,
       context: (signal) => this.contextFor(signal),
-      reply: (text) => void this.#reply(text),
+      reply: (text) => this.#reply(text),
       hold: (requestId) => this.#hold(requestId),
       onFailure: (error) => tell(settings.onWarning, error),
     });
@@ -247,8 +243,7 @@ export class Conversation implements Receiver {
         return this.#onNotification(message.method, message.params, requestId);
       case "request":
         // A legacy server may ask whether we live before all else; a modern one sends no requests.
-        if (message.method === "ping" && this.#era !== "modern")
-          void this.#reply(writeResult(message.id, "{}"));
+        if (message.method === "ping" && this.#era !== "modern") this.#reply(writeResult(message.id, "{}"));
         else if (this.#era === "legacy") this.#inbound.take(message, requestId);
         else return false;
         return true;
@@ -423,26 +418,8 @@ export class Conversation implements Receiver {
     };
   }
 
-  /** An answer that is lost leaves the server waiting; one that comes twice does no harm. */
-  async #reply(text: string): Promise<void> {
-    for (let failures = 0; failures < REPLY_TRIES; failures++) {
-      try {
-        return await this.transport.post(text);
-      } catch (error) {
-        const { status = 503, retryAfter = 0 } = error as Partial<ConnectionError>;
-        if (!(error instanceof ConnectionError) || status < 500) return;
-        const ms =
-          Math.min(retryAfter, MAX_REPLY_PAUSE) + backoff(failures, FIRST_REPLY_PAUSE, MAX_REPLY_PAUSE);
-        // Where the connection is over it says so itself.
-        if (
-          !(await pause(ms, this.#over.signal).then(
-            () => true,
-            () => false,
-          ))
-        )
-          return;
-      }
-    }
+  #reply(text: string): void {
+    void deliver(text, (answer) => this.transport.post(answer), this.#over.signal);
   }
 
   readonly #giveUp = (exchange: Exchange, error: unknown, why: string): void => {
