@@ -7,14 +7,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Attendance, takeAttendance } from "../processes/attendance.ts";
 import { type HttpServerProcess, startHttpServer } from "../processes/http-server.ts";
 
-const SERVER = fileURLToPath(new URL("../servers/protected-sdk-v1.mjs", import.meta.url));
+/** A file of servers/. */
+const SERVER = "protected-sdk-v1";
 
 let attendance: Attendance;
 let server: HttpServerProcess;
 
 beforeAll(async () => {
   attendance = await takeAttendance();
-  server = await startHttpServer([SERVER], attendance.env);
+  const file = fileURLToPath(new URL(`../servers/${SERVER}.mjs`, import.meta.url));
+  server = await startHttpServer([file], attendance.env);
 });
 
 afterAll(async () => {

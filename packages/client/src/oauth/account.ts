@@ -102,7 +102,6 @@ async function revoked(obtaining: Obtaining, grant: Grant, signal: AbortSignal):
   // Another authorization server is not told of these tokens.
   if (discovery.authorizationServer.issuer !== grant.issuer) return false;
   const asking = await obtaining.asking(discovery, grant, signal);
-  if (asking === undefined) return false;
   // With the refresh token goes all that came of it; an access token that explains itself cannot be called back.
   if (refreshToken === undefined) return revoke(asking, accessToken, "access_token");
   const told = await revoke(asking, refreshToken, "refresh_token");

@@ -17,16 +17,20 @@ import { signingKey } from "./keys.ts";
 import { isLoopback } from "./loopback.ts";
 import type { OAuthSettings } from "./options.ts";
 import type { Reach } from "./reach.ts";
-import type { CredentialStore, Registration } from "./store.ts";
+import type { CredentialStore, Grant, Registration } from "./store.ts";
 
 /** Who we are, and how that is shown. */
 export interface Identity {
   readonly client: Client;
   readonly authenticate: ClientAuth;
+  /** What has to be kept to be the same again. */
+  readonly credentials: Credentials;
 }
 
+type Credentials = Pick<Registration, "clientSecret" | "authMethod">;
+
 /** Nobody in particular, where what is shown says it all. */
-export const NOBODY: Identity = { client: { client_id: "none" }, authenticate: () => {} };
+export const NOBODY: Identity = { client: { client_id: "none" }, authenticate: () => {}, credentials: {} };
 
 /** What registering takes. */
 export interface Registering {
@@ -49,16 +53,18 @@ export async function fixedIdentity({ server, options }: Registering): Promise<I
   return identity(server, clientMetadataUrl, how);
 }
 
-/** Who we registered as here before, if that still counts. */
+/** Who we registered as here before, to be sent back to this place. */
 export async function keptIdentity(
   { server, store }: Registering,
-  redirectUri?: string,
+  redirectUri: string,
 ): Promise<Identity | undefined> {
   const kept = await store.get("registration", server.issuer);
-  if (kept === undefined || !isOf(server, kept)) return undefined;
-  // Who is registered to be sent back to one place is not sent back to another.
-  if ((redirectUri ?? kept.redirectUri) !== (kept.redirectUri ?? redirectUri)) return undefined;
-  return identity(server, kept.clientId, { secret: kept.clientSecret, method: kept.authMethod });
+  return kept?.redirectUri === redirectUri && isOf(server, kept) ? registered(server, kept) : undefined;
+}
+
+/** Who we were when we got a grant here. */
+export function identityOf(server: AuthorizationServer, grant: Grant): Promise<Identity> {
+  return registered(server, grant);
 }
 
 /** Registers us, to be sent back to this place. */
@@ -66,8 +72,18 @@ export async function register(registering: Registering, redirectUri: string): P
   const { server, store } = registering;
   const registration = await registerNow(registering, redirectUri);
   await store.set("registration", server.issuer, registration);
-  const { clientId, clientSecret: secret, authMethod: method } = registration;
-  return identity(server, clientId, { secret, method });
+  return registered(server, registration);
+}
+
+async function registered(
+  server: AuthorizationServer,
+  { clientId, clientSecret, authMethod }: Credentials & { clientId: string },
+): Promise<Identity> {
+  const known = await identity(server, clientId, { secret: clientSecret, method: authMethod });
+  return {
+    ...known,
+    credentials: { ...(clientSecret !== undefined && { clientSecret }), ...(authMethod && { authMethod }) },
+  };
 }
 
 /** A registration counts for the issuer that gave it, and as long as its secret does. */
@@ -133,7 +149,11 @@ async function identity(
   clientId: string,
   how: { secret?: string | undefined; method?: string | undefined; privateKey?: OAuthSettings["privateKey"] },
 ): Promise<Identity> {
-  return { client: { client_id: clientId }, authenticate: await authentication(server, how) };
+  return {
+    client: { client_id: clientId },
+    authenticate: await authentication(server, how),
+    credentials: {},
+  };
 }
 
 async function authentication(

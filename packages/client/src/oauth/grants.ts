@@ -25,7 +25,7 @@ const ID_JAG = "urn:ietf:params:oauth:token-type:id-jag";
 export async function byMachine(asking: Asking, grant: MachineGrant): Promise<Grant> {
   const { issuer } = asking.authorizationServer;
   const ask = (type: string, parameters: Record<string, string> = {}) =>
-    step("token", issuer, asking.signal, () => byGrant(asking, type, parameters));
+    step("token", issuer, undefined, () => byGrant(asking, type, parameters));
   switch (grant.type) {
     case "client_credentials":
       return ask("client_credentials");
@@ -60,7 +60,7 @@ function isFor(assertion: string, audiences: readonly string[]): boolean {
 
 /** The identity provider's word that this user may be let in to this server (RFC 8693, ID-JAG). */
 async function idJag(asking: Asking, { idp, idToken, idTokenType }: EnterpriseManaged): Promise<string> {
-  const { authorizationServer, reach, resource, scope, signal } = asking;
+  const { authorizationServer, reach, resource, scope } = asking;
   const { tokenEndpoint, clientId, clientSecret } = idp;
   const provider = { issuer: tokenEndpoint, token_endpoint: tokenEndpoint };
   const client = clientId === undefined ? NOBODY.client : { client_id: clientId };
@@ -74,7 +74,7 @@ async function idJag(asking: Asking, { idp, idToken, idTokenType }: EnterpriseMa
     subject_token_type: idTokenType ?? ID_TOKEN,
     ...(scope !== undefined && { scope }),
   };
-  return step("token", `The identity provider ${shown(tokenEndpoint)}`, signal, async () => {
+  return step("token", `The identity provider ${shown(tokenEndpoint)}`, undefined, async () => {
     const response = await genericTokenEndpointRequest(
       provider,
       client,
@@ -84,7 +84,6 @@ async function idJag(asking: Asking, { idp, idToken, idTokenType }: EnterpriseMa
       {
         [customFetch]: reach.fetch as typeof fetch,
         [allowInsecureRequests]: true,
-        signal,
       },
     );
     const given = await processGenericTokenEndpointResponse(provider, client, response, {

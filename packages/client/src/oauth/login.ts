@@ -93,9 +93,8 @@ async function visitWith(login: LoggingIn, identity: Identity, visit: Visit): Pr
     resource,
     scope,
     key,
-    signal,
   };
-  return step("token", issuer, signal, () => byCode(asking, params, visit.redirectUri, verifier));
+  return step("token", issuer, undefined, () => byCode(asking, params, visit.redirectUri, verifier));
 }
 
 /** Waits for the browser to come back; that is the user's time. */

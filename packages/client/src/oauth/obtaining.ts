@@ -2,7 +2,7 @@
 
 import { AuthorizationError, readable } from "../errors.ts";
 import type { Challenge } from "./challenge.ts";
-import { fixedIdentity, type Identity, keptIdentity, NOBODY, type Registering } from "./client-identity.ts";
+import { fixedIdentity, type Identity, identityOf, NOBODY, type Registering } from "./client-identity.ts";
 import { canonical, type Discovery, discover } from "./discovery.ts";
 import { step } from "./failures.ts";
 import { byMachine } from "./grants.ts";
@@ -87,9 +87,15 @@ export class Obtaining {
     };
     return this.store.alone(this.server, signal, async () => {
       const discovery = await this.discover(challenge, undefined, signal);
+      if (discovery.assumed && challenge === undefined)
+        throw new AuthorizationError(
+          "discovery",
+          `${this.name} wants no login, and does not say who could give one`,
+        );
+      // Nobody would come back from an authorization server that has forgotten us.
+      await this.store.set("registration", discovery.authorizationServer.issuer, undefined);
       const obtained = await this.#authorize(discovery, this.#firstScopes(discovery, challenge), need);
-      await this.#remember(obtained.grant);
-      return obtained;
+      return { ...obtained, grant: await this.#remember(obtained.grant) };
     });
   }
 
@@ -105,12 +111,13 @@ export class Obtaining {
     );
   }
 
-  /** Asks for something at the authorization server as who we are there; nothing when that is not known. */
-  async asking(discovery: Discovery, grant: Grant, signal: AbortSignal): Promise<Asking | undefined> {
-    const registering = this.#registering(discovery, signal);
-    const identity = (await fixedIdentity(registering)) ?? (await keptIdentity(registering));
-    if (identity === undefined || identity.client.client_id !== grant.clientId) return undefined;
-    return this.#asking(discovery, identity, grant.scope, await boundKey(grant), signal);
+  /** Asks for something at the authorization server that gave this grant, as who we were then. */
+  async asking(discovery: Discovery, grant: Grant, signal: AbortSignal): Promise<Asking> {
+    const { authorizationServer } = discovery;
+    const fixed = await fixedIdentity(this.#registering(discovery, signal));
+    const identity =
+      fixed?.client.client_id === grant.clientId ? fixed : await identityOf(authorizationServer, grant);
+    return this.#asking(discovery, identity, grant.scope, await boundKey(grant));
   }
 
   async #replace(need: Need): Promise<Obtained | undefined> {
@@ -151,10 +158,10 @@ export class Obtaining {
   /** @returns nothing when there is nothing to refresh by */
   async #refresh(discovery: Discovery, grant: Grant, signal: AbortSignal): Promise<Obtained | undefined> {
     const { refreshToken } = grant;
-    const asking = refreshToken === undefined ? undefined : await this.asking(discovery, grant, signal);
-    if (refreshToken === undefined || asking === undefined) return undefined;
+    if (refreshToken === undefined) return undefined;
+    const asking = await this.asking(discovery, grant, signal);
     try {
-      const fresh = await step("token", grant.issuer, signal, () =>
+      const fresh = await step("token", grant.issuer, undefined, () =>
         byRefresh(asking, { ...grant, refreshToken }),
       );
       return await this.#keep(fresh, "refresh", asking.key);
@@ -178,7 +185,7 @@ export class Obtaining {
     const key = discovery.dpop ? await BoundKey.create() : undefined;
     if (grant !== undefined) {
       const identity = (await fixedIdentity(registering)) ?? NOBODY;
-      const asking = this.#asking(discovery, identity, scope, key, signal);
+      const asking = this.#asking(discovery, identity, scope, key);
       return this.#keep(await byMachine(asking, grant), "authorization", key);
     }
     if (onAuthorize === undefined && browser === undefined) {
@@ -197,16 +204,14 @@ export class Obtaining {
     return { grant, by, key: grant.tokenType === "dpop" ? key : undefined };
   }
 
-  /** Who was registered beforehand is found by whoever uses what is kept. */
-  async #remember({ issuer, clientId }: Grant): Promise<void> {
-    const { clientSecret, clientAuthMethod, clientId: given, clientMetadataUrl } = this.settings;
-    if (clientId !== given && clientId !== clientMetadataUrl) return;
-    await this.store.set("registration", issuer, {
-      issuer,
-      clientId,
-      ...(clientSecret !== undefined && { clientSecret }),
-      ...(clientAuthMethod !== undefined && { authMethod: clientAuthMethod }),
-    });
+  /** Who was registered beforehand is known again by whoever uses what is kept. */
+  async #remember(grant: Grant): Promise<Grant> {
+    const { clientSecret, clientAuthMethod, clientId } = this.settings;
+    if (grant.clientId !== clientId || clientSecret === undefined) return grant;
+    const authMethod = clientAuthMethod === undefined ? {} : { authMethod: clientAuthMethod };
+    const remembered = { ...grant, clientSecret, ...authMethod };
+    await this.store.set("grant", this.server, remembered);
+    return remembered;
   }
 
   #registering({ authorizationServer: server }: Discovery, signal: AbortSignal): Registering {
@@ -218,7 +223,6 @@ export class Obtaining {
     identity: Identity,
     scope: string | undefined,
     key: BoundKey | undefined,
-    signal: AbortSignal,
   ): Asking {
     return {
       authorizationServer,
@@ -228,7 +232,6 @@ export class Obtaining {
       resource,
       scope,
       key,
-      signal,
     };
   }
 }

@@ -20,7 +20,10 @@ export interface Grant {
   readonly issuer: string;
   /** The resource that it is for, as the server says it. */
   readonly resource: string;
+  /** Who we are there; with what shows it, where it came by registering or a login beforehand. */
   readonly clientId: string;
+  readonly clientSecret?: string;
+  readonly authMethod?: string;
   readonly accessToken: string;
   readonly tokenType: "bearer" | "dpop";
   /** When the token was given, in milliseconds since 1970. */

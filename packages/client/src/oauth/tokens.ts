@@ -4,8 +4,6 @@ import {
   type AuthorizationServer,
   allowInsecureRequests,
   authorizationCodeGrantRequest,
-  type Client,
-  type ClientAuth,
   customFetch,
   genericTokenEndpointRequest,
   getValidatedIdTokenClaims,
@@ -18,15 +16,14 @@ import {
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import { AuthorizationError } from "../errors.ts";
+import type { Identity } from "./client-identity.ts";
 import type { BoundKey } from "./keys.ts";
 import type { Reach } from "./reach.ts";
 import type { Grant } from "./store.ts";
 
 /** Whom a token endpoint gives tokens, and for what. */
-export interface Asking {
+export interface Asking extends Identity {
   readonly authorizationServer: AuthorizationServer;
-  readonly client: Client;
-  readonly authenticate: ClientAuth;
   readonly reach: Reach;
   /** The server that they are sent to, and the resource that it is. */
   readonly server: string;
@@ -34,7 +31,6 @@ export interface Asking {
   readonly scope: string | undefined;
   /** What they are bound to, if the server wants them to be. */
   readonly key: BoundKey | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** Times that a token endpoint may ask for another nonce. */
@@ -113,18 +109,18 @@ async function ask(asking: Asking, request: () => Promise<Response>): Promise<Gr
   }
 }
 
-function optionsOf({ reach, signal, key }: Asking) {
+/** What was asked is heard to the end, whoever gives up waiting: a refresh token that was taken is worth nothing more. */
+function optionsOf({ reach, key }: Asking) {
   return {
     [customFetch]: reach.fetch as typeof fetch,
     // Which URLs may be asked is seen to where they are.
     [allowInsecureRequests]: true,
-    signal,
     ...(key && { DPoP: key.handle }),
   };
 }
 
 function toGrant(asking: Asking, given: TokenEndpointResponse): Grant {
-  const { authorizationServer, client, server, resource, scope, key } = asking;
+  const { authorizationServer, client, credentials, server, resource, scope, key } = asking;
   const isBound = given.token_type === "dpop";
   if (isBound && key === undefined)
     throw new AuthorizationError(
@@ -139,6 +135,7 @@ function toGrant(asking: Asking, given: TokenEndpointResponse): Grant {
     issuer: authorizationServer.issuer,
     resource,
     clientId: client.client_id,
+    ...credentials,
     accessToken: given.access_token,
     tokenType: isBound ? "dpop" : "bearer",
     givenAt: now,

@@ -107,14 +107,25 @@ export class HttpEndpoint {
     body: string | null,
     listener: ReplyListener,
   ): Reply {
-    const send = (credentials: readonly string[], listener: ReplyListener) => {
-      const reply = new ReplyReader(listener, this.serverName, this.#settings.maxMessageBytes);
-      pool.dispatch({ path, method, headers: [...this.#headers, ...credentials, ...headers], body }, reply);
-      return reply;
-    };
     const { authorization } = this.#settings;
-    if (authorization === undefined) return send([], listener);
-    return new AuthorizedRequest(authorization, { method, url: this.origin + path }, listener, send);
+    if (authorization === undefined) return this.#send(pool, method, path, headers, body, listener);
+    const request = { method, url: this.origin + path };
+    return new AuthorizedRequest(authorization, request, listener, (credentials, heard) =>
+      this.#send(pool, method, path, [...credentials, ...headers], body, heard),
+    );
+  }
+
+  #send(
+    pool: Pool,
+    method: "GET" | "POST",
+    path: string,
+    headers: readonly string[],
+    body: string | null,
+    listener: ReplyListener,
+  ): Reply {
+    const reply = new ReplyReader(listener, this.serverName, this.#settings.maxMessageBytes);
+    pool.dispatch({ path, method, headers: [...this.#headers, ...headers], body }, reply);
+    return reply;
   }
 
   #longLived(): Pool {

@@ -1,6 +1,6 @@
 /** Who authorizes for a server is looked for at each place that the revisions name, in their order. */
 
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
 import { discoverAuthorization, login } from "../../src/oauth.ts";
 import {
@@ -13,13 +13,10 @@ import {
   protectedSite,
   type Site,
   site,
+  stage,
 } from "./world.ts";
 
-const cleanups: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
+const { closes } = stage();
 
 /** A site with documents at these paths; everything else is not there. */
 async function documents(at: (origin: string) => Record<string, unknown>): Promise<Site> {
@@ -28,7 +25,7 @@ async function documents(at: (origin: string) => Record<string, unknown>): Promi
     if (document === undefined) return nothing;
     return typeof document === "function" ? (document as Answer) : json(document);
   });
-  cleanups.push(own.close);
+  closes(own.close);
   return own;
 }
 
@@ -166,7 +163,8 @@ describe("an authorization server's metadata", () => {
         authorization_servers: [other.origin, authorization.origin],
       }),
     });
-    cleanups.push(authorization.close, server.close);
+    closes(authorization.close);
+    closes(server.close);
     expect((await login(server.url, { onAuthorize: agreeing })).issuer).toBe(authorization.origin);
   });
 
@@ -178,7 +176,9 @@ describe("an authorization server's metadata", () => {
         authorization_servers: [first.origin, second.origin],
       }),
     });
-    cleanups.push(first.close, second.close, server.close);
+    closes(first.close);
+    closes(second.close);
+    closes(server.close);
     const account = await login(server.url, { onAuthorize: agreeing, issuer: second.origin });
     expect(account.issuer).toBe(second.origin);
     expect(first.heard).toEqual([]);
@@ -189,7 +189,7 @@ describe("a server of 2025-03-26, which has no metadata of its own,", () => {
   /** One site that is both, with the endpoints where they are by default. */
   async function both(metadata: boolean): Promise<Site & { url: string }> {
     const authorization = await authorizationSite();
-    cleanups.push(authorization.close);
+    closes(authorization.close);
     const own = await site(async (heard: Heard) => {
       const to = { "/authorize": "/authorize", "/token": "/token", "/register": "/register" }[heard.path];
       if (heard.path === "/.well-known/oauth-authorization-server" && metadata)
@@ -222,7 +222,7 @@ describe("a server of 2025-03-26, which has no metadata of its own,", () => {
         result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {} },
       });
     });
-    cleanups.push(own.close);
+    closes(own.close);
     return { ...own, url: `${own.origin}/v1/mcp` };
   }
 
@@ -252,7 +252,8 @@ describe("a server of 2025-03-26, which has no metadata of its own,", () => {
   test("is not asked where the user has named the issuer", async () => {
     const authorization = await authorizationSite();
     const server = await protectedSite(authorization, { metadata: undefined });
-    cleanups.push(authorization.close, server.close);
+    closes(authorization.close);
+    closes(server.close);
     const account = await login(server.url, { onAuthorize: agreeing, issuer: authorization.origin });
     expect(account.issuer).toBe(authorization.origin);
   });

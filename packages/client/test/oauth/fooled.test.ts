@@ -1,43 +1,20 @@
 /** Nobody is fooled: what a server, or an authorization server, must not get us to do. */
 
 import { inspect } from "node:util";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { AuthorizationError, connect, type OAuthOptions } from "../../src/index.ts";
 import { placeOf } from "../../src/oauth/addresses.ts";
 import { Reach } from "../../src/oauth/reach.ts";
 import { browser, login, memoryStore } from "../../src/oauth.ts";
-import {
-  type AuthorizationSite,
-  agreeing,
-  authorizationSite,
-  json,
-  type ProtectedSite,
-  protectedSite,
-  redirect,
-  site,
-} from "./world.ts";
+import { agreeing, authorizationSite, json, redirect, site, stage } from "./world.ts";
 
 const resolved = vi.hoisted(() => new Map<string, string>());
 vi.mock("node:dns/promises", () => ({
   lookup: async (name: string) => [{ address: resolved.get(name) ?? "127.0.0.1", family: 4 }],
 }));
 
-const cleanups: (() => Promise<unknown>)[] = [];
 const LIMITS = { privateHosts: [], requestTimeout: 20_000, maxDocumentBytes: 10_000 };
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
-async function world(
-  authorizing: Parameters<typeof authorizationSite>[0] = {},
-  protection: Parameters<typeof protectedSite>[1] = {},
-): Promise<{ authorization: AuthorizationSite; server: ProtectedSite }> {
-  const authorization = await authorizationSite(authorizing);
-  const server = await protectedSite(authorization, protection);
-  cleanups.push(authorization.close, server.close);
-  return { authorization, server };
-}
+const { world, closes } = stage();
 
 async function refusal(
   url: string,
@@ -150,7 +127,7 @@ describe("an authorization server", () => {
 
   test("that another took the place of gets neither the client id, nor the secret, nor the refresh token", async () => {
     const evil = await authorizationSite();
-    cleanups.push(evil.close);
+    closes(evil.close);
     let issuer = "";
     const { authorization, server } = await world(
       {
@@ -167,7 +144,7 @@ describe("an authorization server", () => {
     issuer = authorization.origin;
     const store = memoryStore();
     const client = await connect(server.url, { auth: { store, onAuthorize: agreeing } });
-    cleanups.unshift(() => client.close());
+    closes(() => client.close());
     const kept = await store.get("grant", server.url);
     issuer = evil.origin;
     authorization.tokens.clear();
@@ -203,7 +180,7 @@ describe("an authorization server", () => {
 
   test.each(["/token", "/register"])("that redirects %s elsewhere has nothing sent there", async (path) => {
     const evil = await site(() => json({ access_token: "x", token_type: "bearer", client_id: "x" }, 201));
-    cleanups.push(evil.close);
+    closes(evil.close);
     const { server } = await world({ quirks: { [path]: () => redirect(`${evil.origin}${path}`, 307) } });
     const error = await refusal(server.url);
     expect(error.message).toContain("redirects to elsewhere, which is not followed");
@@ -244,7 +221,7 @@ describe("a server", () => {
 
   test("that sends its metadata elsewhere is not followed", async () => {
     const evil = await site(() => json({ resource: "http://x", authorization_servers: ["http://x"] }));
-    cleanups.push(evil.close);
+    closes(evil.close);
     const { server } = await world(
       {},
       { quirks: { "/.well-known/oauth-protected-resource/mcp": () => redirect(`${evil.origin}/`) } },
@@ -318,7 +295,7 @@ describe("a far server gets us to nothing near", () => {
   test("by a name that leads here", async () => {
     resolved.set("evil.example", "127.0.0.1");
     const here = await site(() => json({}));
-    cleanups.push(here.close);
+    closes(here.close);
     const { port } = new URL(here.origin);
     await expect(far.fetch(`https://evil.example:${port}/`)).rejects.toThrow(
       "evil.example is at a loopback address",
@@ -329,7 +306,7 @@ describe("a far server gets us to nothing near", () => {
   test("and one on this machine may name what is near, but not the cloud's", async () => {
     const near = new Reach(new URL("http://127.0.0.1:1/mcp"), LIMITS);
     const here = await site(() => json({ fine: true }));
-    cleanups.push(here.close);
+    closes(here.close);
     await expect(near.document(`${here.origin}/x`)).resolves.toEqual({ fine: true });
     expect(near.check("https://10.0.0.1/").hostname).toBe("10.0.0.1");
     expect(() => near.check("https://169.254.169.254/")).toThrow("forbidden address");

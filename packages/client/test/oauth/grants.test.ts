@@ -10,42 +10,12 @@ import {
   jwtVerify,
   SignJWT,
 } from "jose";
-import { afterEach, describe, expect, test } from "vitest";
-import { AuthorizationError, type Client, connect, type OAuthOptions } from "../../src/index.ts";
+import { describe, expect, test } from "vitest";
+import { AuthorizationError, connect } from "../../src/index.ts";
 import { memoryStore } from "../../src/oauth.ts";
-import {
-  type AuthorizationSite,
-  agreeing,
-  authorizationSite,
-  type Heard,
-  json,
-  type ProtectedSite,
-  protectedSite,
-  type Quirks,
-  site,
-} from "./world.ts";
+import { type AuthorizationSite, agreeing, type Heard, json, type Quirks, site, stage } from "./world.ts";
 
-const cleanups: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
-async function world(
-  authorizing: Parameters<typeof authorizationSite>[0] = {},
-  protection: Parameters<typeof protectedSite>[1] = {},
-): Promise<{ authorization: AuthorizationSite; server: ProtectedSite }> {
-  const authorization = await authorizationSite(authorizing);
-  const server = await protectedSite(authorization, protection);
-  cleanups.push(authorization.close, server.close);
-  return { authorization, server };
-}
-
-async function connected(url: string, auth: OAuthOptions): Promise<Client> {
-  const client = await connect(url, { auth });
-  cleanups.unshift(() => client.close());
-  return client;
-}
+const { world, connected, closes } = stage();
 
 const tokenRequests = ({ heard }: AuthorizationSite): Heard[] =>
   heard.filter(({ path }) => path === "/token");
@@ -217,7 +187,7 @@ describe("an enterprise's identity provider", () => {
     answer: object = { access_token: "the-jag", issued_token_type: ID_JAG, token_type: "N_A" },
   ) {
     const idp = await site(() => json(answer));
-    cleanups.push(idp.close);
+    closes(idp.close);
     const { authorization, server } = await world({}, { challenge: 'scope="read"' });
     const auth = {
       clientId: "me",

@@ -1,50 +1,14 @@
 /** A user logs in, once: what is asked for, what is kept, refreshed, and asked for again. */
 
+import { inspect } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import {
-  AuthorizationError,
-  type Client,
-  type ConnectOptions,
-  connect,
-  type OAuthOptions,
-} from "../../src/index.ts";
-import { type CredentialStore, memoryStore } from "../../src/oauth.ts";
-import {
-  type AuthorizationSite,
-  agreeing,
-  authorizationSite,
-  json,
-  nothing,
-  type ProtectedSite,
-  protectedSite,
-} from "./world.ts";
+import { AuthorizationError, connect, type OAuthOptions } from "../../src/index.ts";
+import { login, memoryStore } from "../../src/oauth.ts";
+import { agreeing, json, nothing, protectedSite, stage } from "./world.ts";
 
-const cleanups: (() => Promise<unknown>)[] = [];
+const { world, connected, closes } = stage();
 
-afterEach(async () => {
-  vi.useRealTimers();
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
-async function world(
-  authorizing: Parameters<typeof authorizationSite>[0] = {},
-  protection: Parameters<typeof protectedSite>[1] = {},
-): Promise<{ authorization: AuthorizationSite; server: ProtectedSite }> {
-  const authorization = await authorizationSite(authorizing);
-  const server = await protectedSite(authorization, protection);
-  cleanups.push(authorization.close, server.close);
-  return { authorization, server };
-}
-
-async function connected(
-  url: string,
-  auth: OAuthOptions = {},
-  options: ConnectOptions = {},
-): Promise<Client> {
-  const client = await connect(url, { ...options, auth: { onAuthorize: agreeing, ...auth } });
-  cleanups.unshift(() => client.close());
-  return client;
-}
+afterEach(() => vi.useRealTimers());
 
 async function failure(url: string, auth: OAuthOptions): Promise<AuthorizationError> {
   const error = await connect(url, { auth }).catch((thrown) => thrown);
@@ -234,7 +198,7 @@ describe("what is kept", () => {
     const store = memoryStore();
     await connected(server.url, { store });
     const second = await connect(server.url, { auth: { store } });
-    cleanups.unshift(() => second.close());
+    closes(() => second.close());
     expect(authorization.logins()).toHaveLength(1);
     expect(server.calls().at(-1)).toEqual({
       method: "server/discover",
@@ -245,7 +209,7 @@ describe("what is kept", () => {
   test("is for its server alone, though the authorization server is the same", async () => {
     const { authorization, server } = await world();
     const other = await protectedSite(authorization);
-    cleanups.push(other.close);
+    closes(other.close);
     const store = memoryStore();
     await connected(server.url, { store });
     const error = await failure(other.url, { store });
@@ -278,193 +242,25 @@ describe("what is kept", () => {
   });
 });
 
-describe("a token that ends", () => {
-  const soon = { expiresIn: 0 };
-
-  test("is replaced before it is used", async () => {
-    const { authorization, server } = await world(soon);
-    const client = await connected(server.url);
-    const before = server.calls().length;
-    await client.callTool("print");
-    expect(server.calls().slice(before)).toEqual([
-      { method: "tools/call", token: [...authorization.tokens.keys()].at(-1) },
-    ]);
-    expect(authorization.logins()).toHaveLength(1);
-  });
-
-  test("is refreshed when it is refused, and the refresh token is never used twice", async () => {
-    const { authorization, server } = await world();
-    const client = await connected(server.url);
-    for (let times = 0; times < 3; times++) {
-      authorization.tokens.clear();
-      await client.callTool("print");
-    }
-    const spent = authorization.grants().flatMap((form) => form.get("refresh_token") ?? []);
-    expect(spent).toHaveLength(3);
-    expect(new Set(spent).size).toBe(3);
-    expect(authorization.grants()[1]?.get("resource")).toBe(server.url);
-    expect(authorization.logins()).toHaveLength(1);
-  });
-
-  test("keeps its refresh token where no other is given", async () => {
-    let refreshes = 0;
-    const { authorization, server } = await world({
-      quirks: {
-        "/token": ({ form }) => {
-          if (form.get("grant_type") === "refresh_token") expect(form.get("refresh_token")).toBe("forever");
-          const access = `access-${refreshes++}`;
-          authorization.tokens.set(access, []);
-          const first = refreshes === 1 ? { refresh_token: "forever" } : {};
-          return json({ access_token: access, token_type: "bearer", ...first });
-        },
-      },
-    });
-    const client = await connected(server.url);
-    for (let times = 0; times < 2; times++) {
-      authorization.tokens.clear();
-      await client.callTool("print");
-    }
-    expect(refreshes).toBe(3);
-  });
-
-  test("is refreshed once for all requests, and for all connections that share a store", async () => {
-    const { authorization, server } = await world();
-    const store = memoryStore();
-    const clients = [await connected(server.url, { store }), await connected(server.url, { store })];
-    authorization.tokens.clear();
-    await Promise.all(clients.flatMap((client) => [client.callTool("a"), client.callTool("b")]));
-    expect(authorization.grants().map((form) => form.get("grant_type"))).toEqual([
-      "authorization_code",
-      "refresh_token",
-    ]);
-  });
-
-  test("takes a new login where the refresh token is spent", async () => {
-    const { authorization, server } = await world();
-    const client = await connected(server.url);
-    authorization.tokens.clear();
-    authorization.refreshTokens.clear();
-    await client.callTool("print");
-    expect(authorization.logins()).toHaveLength(2);
-  });
-
-  test("registers anew where the authorization server has forgotten the client", async () => {
-    const { authorization, server } = await world({
-      quirks: {
-        "/token": ({ form }) =>
-          form.get("grant_type") === "refresh_token"
-            ? json({ error: "invalid_client" }, 401, { "www-authenticate": "Basic" })
-            : undefined,
-      },
-    });
-    const client = await connected(server.url);
-    authorization.tokens.clear();
-    await client.callTool("print");
-    expect(authorization.heard.filter(({ path }) => path === "/register")).toHaveLength(2);
-  });
-
-  test("may do while the authorization server is away, which is not asked on each request", async () => {
-    let away = false;
-    const { authorization, server } = await world({
-      ...soon,
-      quirks: { "/token": () => (away ? (response) => response.destroy() : undefined) },
-    });
-    const client = await connected(server.url);
-    await client.callTool("print");
-    away = true;
-    const before = authorization.grants().length;
-    await client.callTool("print");
-    await client.callTool("print");
-    expect(authorization.grants().length).toBe(before + 1);
-  });
+test("a server that asks for no login is not logged in to", async () => {
+  const { server } = await world({}, { metadata: undefined, quirks: { "/mcp": () => json({}, 200) } });
+  const error = await login(server.url, { onAuthorize: agreeing }).catch((thrown) => thrown);
+  expect(error).toMatchObject({ step: "discovery" });
+  expect(error.message).toContain("wants no login");
+  expect(server.heard.map(({ path }) => path)).not.toContain("/register");
 });
 
-describe("a tool that needs more", () => {
-  const needs = (tool: string) => (tool === "write" || tool === "admin" ? tool : undefined);
-
-  test("has more asked for, besides all that was before", async () => {
-    const { authorization, server } = await world({}, { challenge: 'scope="read"', needs });
-    const client = await connected(server.url);
-    await client.callTool("write");
-    await client.callTool("admin");
-    expect(authorization.logins().map((login) => login.get("scope"))).toEqual([
-      "read",
-      "read write",
-      "read write admin",
-    ]);
-  });
-
-  test("has it asked for once by requests that are refused together", async () => {
-    const { authorization, server } = await world({}, { needs });
-    const client = await connected(server.url);
-    await Promise.all([client.callTool("write"), client.callTool("write"), client.callTool("write")]);
-    expect(authorization.logins()).toHaveLength(2);
-  });
-
-  test("is refused at once where all that it needs was given", async () => {
-    const { authorization, server } = await world(
-      {},
-      {
-        challenge: 'scope="write"',
-        takes: (token) => (authorization.tokens.has(token) ? [] : undefined),
-        needs,
-      },
-    );
-    const client = await connected(server.url);
-    const error = await client.callTool("write").catch((thrown) => thrown);
-    expect(error).toMatchObject({ name: "AuthorizationError", step: "access", status: 403 });
-    expect(error.message).toContain("though that was asked for already");
-    expect(authorization.logins()).toHaveLength(1);
-  });
-
-  test("is not asked for again where the user did not grant it", async () => {
-    const { authorization, server } = await world(
-      {
-        quirks: {
-          "/token": () => {
-            const access = `access-${authorization.tokens.size}`;
-            authorization.tokens.set(access, ["read"]);
-            return json({ access_token: access, token_type: "bearer", scope: "read" });
-          },
-        },
-      },
-      { needs },
-    );
-    const client = await connected(server.url);
-    await expect(client.callTool("write")).rejects.toThrow("asked for already");
-    await expect(client.callTool("write")).rejects.toThrow("asked for already");
-    expect(authorization.logins()).toHaveLength(2);
-  });
-
-  test("is not asked for for ever", async () => {
-    const { authorization, server } = await world({}, { needs: (tool) => tool });
-    const client = await connected(server.url, { maxStepUps: 2 });
-    await client.callTool("a");
-    await client.callTool("b");
-    await expect(client.callTool("c")).rejects.toThrow("maxStepUps (2) is reached");
-    expect(authorization.logins()).toHaveLength(3);
-  });
-
-  test("cannot be used where nobody can be asked", async () => {
-    const { server } = await world({}, { needs });
-    const store: CredentialStore = memoryStore();
-    await connected(server.url, { store });
-    const client = await connect(server.url, { auth: { store } });
-    cleanups.unshift(() => client.close());
-    await expect(client.callTool("write")).rejects.toMatchObject({ step: "login", status: 403 });
-  });
-
-  test("is refused as it is by a 403 that says nothing of scopes", async () => {
-    const { authorization, server } = await world();
-    const client = await connected(server.url);
-    const forbidding = await protectedSite(authorization, { quirks: { "/mcp": () => json({}, 403) } });
-    cleanups.push(forbidding.close);
-    await expect(connect(forbidding.url, { auth: { onAuthorize: agreeing } })).rejects.toMatchObject({
-      name: "ConnectionError",
-      status: 403,
-    });
-    expect(client.era).toBe("modern");
-  });
+test("nothing that is printed of a client shows a secret", async () => {
+  const { authorization, server } = await world();
+  const auth = { clientId: "me", clientSecret: "canary-secret", issuer: authorization.origin };
+  const client = await connected(server.url, { ...auth, store: memoryStore() });
+  const all = inspect(client, { depth: 12, showHidden: true });
+  for (const secret of [
+    "canary-secret",
+    ...authorization.tokens.keys(),
+    ...authorization.refreshTokens.keys(),
+  ])
+    expect(all).not.toContain(secret);
 });
 
 test("a server whose authorization server has no metadata is told so", async () => {

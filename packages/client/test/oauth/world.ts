@@ -4,6 +4,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "@patchbay/core";
+import { afterEach } from "vitest";
+import { type Client, type ConnectOptions, connect, type OAuthOptions } from "../../src/index.ts";
 
 /** One request that came in. */
 export interface Heard {
@@ -244,4 +246,42 @@ function tokenOf({ headers }: Heard): string | undefined {
 export async function agreeing(url: string): Promise<string> {
   const response = await fetch(url, { redirect: "manual" });
   return response.headers.get("location") ?? "";
+}
+
+export interface Stage {
+  /** Starts an authorization server, and a server that names it. */
+  world(
+    authorizing?: Parameters<typeof authorizationSite>[0],
+    protection?: Protection,
+  ): Promise<{ authorization: AuthorizationSite; server: ProtectedSite }>;
+  /** Connects; a user agrees to all, unless `auth` says otherwise. */
+  connected(url: string, auth?: OAuthOptions, options?: ConnectOptions): Promise<Client>;
+  /** Has something closed after the test; what was opened last goes first. */
+  closes(close: () => unknown): void;
+}
+
+/** Ends with each test what it began. */
+export function stage(): Stage {
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  return {
+    async world(authorizing, protection) {
+      const authorization = await authorizationSite(authorizing);
+      const server = await protectedSite(authorization, protection);
+      closing.push(authorization.close, server.close);
+      return { authorization, server };
+    },
+    async connected(url, auth = {}, options = {}) {
+      const asks = auth.grant === undefined && auth.onAuthorize === undefined;
+      const client = await connect(url, {
+        ...options,
+        auth: { ...(asks && { onAuthorize: agreeing }), ...auth },
+      });
+      closing.push(() => client.close());
+      return client;
+    },
+    closes: (close) => closing.push(close),
+  };
 }
