@@ -196,7 +196,7 @@ describe("the wrong HTTP", () => {
       allowedHosts: ["*"],
       allowedOrigins: ["https://good.example"],
     });
-    const ask = (headers: Record<string, string>, path = "/healthz") =>
+    const ask = (headers: Record<string, string>, path = "/nowhere") =>
       new Promise<number>((resolve) => {
         httpRequest({ port: open.port, host: "127.0.0.1", path, headers, setHost: false }, (incoming) => {
           incoming.resume();
@@ -205,11 +205,36 @@ describe("the wrong HTTP", () => {
       });
     expect(await ask({ host: "victim.example https://evil.example" })).toBe(403);
     expect(await ask({ host: "victim.example", origin: "https://evil.example" })).toBe(403);
-    expect(await ask({ host: "victim.example", origin: "https://good.example" })).toBe(200);
+    expect(await ask({ host: "victim.example", origin: "https://good.example" })).toBe(404);
     await open.close();
-    for (const path of ["/healthz", "/nowhere"]) {
+    for (const path of ["/nowhere", "/healthz/x", "/sse", "/messages"]) {
       expect((await send("", { host: "evil.example" }, "GET", path)).status).toBe(403);
     }
+  });
+
+  test("health is told to probes by whatever Host, and nothing else", async () => {
+    const elsewhere = { host: "10.1.2.3:3000", origin: "https://evil.example" };
+    for (const [path, text] of [
+      ["/healthz", "ok\n"],
+      ["/readyz?verbose", "ready\n"],
+    ] as const) {
+      const told = await send("", elsewhere, "GET", path);
+      expect([told.status, told.body.text]).toEqual([200, text]);
+      expect(Object.keys(told.headers).join()).not.toMatch(/access-control/);
+      const head = await send("", elsewhere, "HEAD", path);
+      expect([head.status, head.body.text]).toEqual([200, ""]);
+      const posted = await send("", elsewhere, "POST", path);
+      expect([posted.status, posted.headers.allow]).toEqual([405, "GET, HEAD"]);
+    }
+    // What is older than the Host header, such as a plain check of HAProxy.
+    const socket = connect(serving.port, "127.0.0.1").setEncoding("utf8");
+    let said = "";
+    socket.on("data", (text: string) => {
+      said += text;
+    });
+    socket.write("OPTIONS /healthz HTTP/1.0\r\n\r\n");
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(said).toMatch(/^HTTP\/1.1 405 /);
   });
 
   test("more modern requests than may be answered at once: 503", async () => {

@@ -144,10 +144,11 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
         if (isAt(url, sse.path)) return sseEndpoint.open(exchange);
         if (isAt(url, sse.messagesPath)) return sseEndpoint.post(exchange);
       }
+      // A probe addresses whatever it likes, and learns nothing else than how it is.
+      if (isAt(url, "/healthz")) return probe(exchange, () => exchange.respond(200, "text/plain", "ok\n"));
+      if (isAt(url, "/readyz")) return probe(exchange, () => void tellReadiness(exchange));
       // Not even the name of what runs here is for who was not meant to reach it.
       if (guard(exchange) !== undefined) return exchange.respond(403, "text/plain", "Forbidden\n");
-      if (url === "/healthz") return exchange.respond(200, "text/plain", "ok\n");
-      if (url === "/readyz") return void tellReadiness(exchange);
       exchange.respond(404, "text/plain", `Not found; the MCP endpoint is ${path}\n`);
     },
   );
@@ -212,6 +213,12 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       ),
     ];
   }
+}
+
+function probe(exchange: NodeExchange, tell: () => void): void {
+  if (exchange.method === "GET" || exchange.method === "HEAD") return tell();
+  exchange.setHeader("allow", "GET, HEAD");
+  exchange.respond(405, "text/plain", "Method not allowed\n");
 }
 
 /** Whether what keeps the sessions says, within a second, that it can be reached. */

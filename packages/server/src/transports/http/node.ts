@@ -1,15 +1,21 @@
 /** HTTP on Node: the request and response streams themselves, without web objects between. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { after } from "../../timers.ts";
 import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
 
 export const DEFAULT_DRAIN_TIMEOUT = 30_000;
 
 /** Names and values in turn, as Node takes them without a copy. */
 const STREAM_HEAD = Object.entries(STREAM_HEADERS).flat();
+const PARTING = ["connection", "close"];
 
 /** Characters of a body that is given to Node as bytes. */
 const LONG = 256 * 1024;
+/** Bytes of a request's body that are read to no purpose, so that its connection can be kept. */
+const READ_ANYWAY = 64 * 1024;
+/** Milliseconds in which a client that is refused while it sends can take the response before it is cut off. */
+const HEAR_OUT = 1000;
 
 export class NodeExchange implements HttpExchange {
   readonly #request: IncomingMessage;
@@ -59,18 +65,25 @@ export class NodeExchange implements HttpExchange {
   respond(status: number, contentType?: string, body = "", pieces?: readonly (string | Uint8Array)[]): void {
     const response = this.#response;
     if (response.destroyed || response.headersSent || this.#held !== undefined) return;
+    const parting = leavesMuch(this.#request);
     if (contentType === undefined) {
-      response.writeHead(status);
-      response.end();
+      response.writeHead(status, parting ? PARTING : []);
+      if (parting) this.#part();
+      else response.end();
       return;
     }
     // Node copies a string together with the head, which costs more than a write of its own only when it is long.
     const parts = pieces ?? [body.length > LONG ? Buffer.from(body, "utf8") : body];
     let length = 0;
     for (const part of parts) length += Buffer.byteLength(part);
-    response.writeHead(status, ["content-type", contentType, "content-length", String(length)]);
+    const head = ["content-type", contentType, "content-length", String(length)];
+    response.writeHead(status, parting ? [...head, ...PARTING] : head);
     // Node keeps what is written in one turn together with the head.
     for (let i = 0; i < parts.length - 1; i++) response.write(parts[i]);
+    if (parting) {
+      response.write(parts.at(-1));
+      return this.#part();
+    }
     response.end(parts.at(-1));
     this.#timeReader();
   }
@@ -129,10 +142,30 @@ export class NodeExchange implements HttpExchange {
     this.#response.destroy();
   }
 
+  /**
+   * The response is all there, and its client is still sending what nobody will read. A connection that is closed
+   * with something unread loses what was last written to it, so that is read for a moment.
+   */
+  #part(): void {
+    const response = this.#response;
+    response.flushHeaders();
+    const end = () => response.end();
+    const callOff = after(HEAR_OUT, end);
+    this.#request.once("end", end).resume();
+    response.once("close", callOff);
+  }
+
   /** Who does not take what is left of a response is dropped; the next request of a connection is timed anew. */
   #timeReader(): void {
     if (this.#response.writableLength > 0) this.#request.socket.setTimeout(this.#drainTimeout);
   }
+}
+
+/** Whether more of a request is yet to come than would be read for nothing. */
+function leavesMuch(request: IncomingMessage): boolean {
+  if (request.complete) return false;
+  const { "transfer-encoding": coding, "content-length": length } = request.headers;
+  return coding !== undefined || Number(length ?? 0) > READ_ANYWAY;
 }
 
 /** Reads what is left of a body, in pieces. */
