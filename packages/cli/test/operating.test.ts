@@ -3,10 +3,13 @@
 import { rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { connect } from "@patchbay/client";
 import { afterAll, afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { type RedisServer, startRedis } from "../../redis/test/redis-server.ts";
+import { TASK_META } from "../../server/test/tasks.ts";
+import { type Json, MODERN_META } from "../../server/test/wire.ts";
 import { begin, emptyFolder, FIXTURE, type Run, run } from "./patchbay.ts";
 
 // Each test starts several processes; a busy machine takes its time.
@@ -27,6 +30,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
 });
 
+const INSTANCES_FIXTURE = fileURLToPath(new URL("fixtures/instances.mjs", import.meta.url));
 const SECRET = "canary-secret-of-32-characters-or-more";
 
 interface Served extends Run {
@@ -35,8 +39,8 @@ interface Served extends Run {
   end(): Promise<string>;
 }
 
-async function serve(words: string[], env: Record<string, string> = {}): Promise<Served> {
-  const served = begin(["serve", FIXTURE, "--http", "0", ...words], { cwd, env });
+async function serve(words: string[], env: Record<string, string> = {}, module = FIXTURE): Promise<Served> {
+  const served = begin(["serve", module, "--http", "0", ...words], { cwd, env });
   runs.push(served);
   const [, url] = await served.said("stderr", /served at (http\S+)/);
   return {
@@ -274,6 +278,31 @@ describe("with Redis", () => {
       await vi.waitUntil(async () => (await ready(each)) === 503, { timeout: 30_000 });
     expect((await fetch(new URL("/healthz", one.url))).status).toBe(200);
     expect((await post(one.url, call("pid"), { "mcp-session-id": id })).status).toBe(503);
+    await Promise.all([one.end(), other.end()]);
+  });
+
+  it("instances share tasks, and what goes on once", async () => {
+    const env = { REDIS_URL: redis.url, PATCHBAY_SECRETS: SECRET };
+    const [one, other] = (await Promise.all(
+      [1, 2].map(() => serve(["--sessions", "redis"], env, INSTANCES_FIXTURE)),
+    )) as [Served, Served];
+    const ask = async ({ url }: Served, method: string, params: Json, name: string): Promise<Json> => {
+      const body = { id: 1, method, params: { ...params, _meta: { ...MODERN_META, ...TASK_META } } };
+      const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": method, "mcp-name": name };
+      return (await post(url, body, headers)).json() as Promise<Json>;
+    };
+    const { taskId } = (await ask(one, "tools/call", { name: "work" }, "work")).result;
+    await vi.waitUntil(
+      async () => (await ask(other, "tasks/get", { taskId }, taskId)).result.status === "completed",
+      { timeout: 30_000 },
+    );
+    const asked = (await ask(one, "tools/call", { name: "redeem" }, "redeem")).result;
+    const [key] = Object.keys(asked.inputRequests);
+    const inputResponses = { [key as string]: { action: "accept", content: {} } };
+    const again = { name: "redeem", requestState: asked.requestState, inputResponses };
+    const redeemed = await ask(other, "tools/call", again, "redeem");
+    expect(redeemed.result.content).toEqual([{ type: "text", text: "redeemed" }]);
+    expect((await ask(one, "tools/call", again, "redeem")).error.data.reason).toBe("used");
     await Promise.all([one.end(), other.end()]);
   });
 });

@@ -4,3 +4,4 @@ export type { RedisOptions } from "./connection.ts";
 export { connectRedis, type Redis, type RedisTarget } from "./redis.ts";
 export { type RedisSessions, type RedisSessionsOptions, redisSessions } from "./sessions.ts";
 export { type RedisTasks, type RedisTasksOptions, redisTasks } from "./tasks.ts";
+export { type RedisUsedStates, type RedisUsedStatesOptions, redisUsedStates } from "./used-states.ts";

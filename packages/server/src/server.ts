@@ -39,6 +39,7 @@ import { type Observer, together } from "./observer.ts";
 import type { McpServerOptions } from "./options.ts";
 import { type RateGates, rateGates } from "./rates.ts";
 import { createSealer, type Sealer } from "./sealing.ts";
+import type { TaskStore } from "./tasks/store.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
 
@@ -67,7 +68,8 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly resumption: ResumptionLimits;
   /** What changes in it while it runs. */
   readonly changes = new Changes();
-  readonly #usedStates: UsedStates;
+  #usedStates: UsedStates;
+  readonly #hasUsedStates: boolean;
   readonly tasks: Tasks;
   readonly rates: RateGates;
   readonly #catalog: Catalog;
@@ -92,6 +94,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     this.#hasSecrets = options.stateSecrets !== undefined;
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#usedStates = options.usedStates ?? memoryUsedStates();
+    this.#hasUsedStates = options.usedStates !== undefined;
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;
     for (const name of Object.keys(extensions ?? {})) {
@@ -278,6 +281,12 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
    */
   sealWith(secrets: readonly string[]): void {
     if (!this.#hasSecrets) this.#sealer = createSealer("state", secrets);
+  }
+
+  /** For whoever serves it: what its instances share, where it was not defined with places of its own. Before it is served. */
+  keepIn({ tasks, usedStates }: { tasks: TaskStore; usedStates: UsedStates }): void {
+    this.tasks.keepIn(tasks);
+    if (!this.#hasUsedStates) this.#usedStates = usedStates;
   }
 
   /** Who looks on, if anybody does. */

@@ -8,6 +8,8 @@ import { EventBudget } from "../src/legacy/event-budget.ts";
 import { EventStream } from "../src/legacy/event-stream.ts";
 import { type SessionRecord, strangerSession } from "../src/legacy/session.ts";
 import { serveFetch } from "../src/transports/fetch.ts";
+import { createEndpoint } from "../src/transports/http/endpoint.ts";
+import type { HttpExchange } from "../src/transports/http/exchange.ts";
 import { memorySessions } from "../src/transports/http.ts";
 import { HEADERS } from "./streamable.ts";
 import { INITIALIZE, type Json } from "./wire.ts";
@@ -121,19 +123,35 @@ describe("maxSessions", () => {
   });
 });
 
+/** An exchange with nothing between, so that a flood costs what the endpoint makes of it. */
+function exchange(body: string, respond: (status: number) => void): HttpExchange {
+  const headers: Record<string, string> = { host: "mcp.test", ...HEADERS };
+  return {
+    method: "POST",
+    query: new URLSearchParams(),
+    header: (name) => headers[name],
+    readBody: (_maxBytes, done) => done(body),
+    respond,
+    setHeader() {},
+    openStream() {},
+    write: () => 0,
+    end() {},
+    destroy() {},
+    onOver() {},
+  };
+}
+
 test("50,000 initializes cost no more memory than maxSessions allows", async () => {
   at(0);
-  const sessions = memorySessions({ maxSessions: 1000, idleMs: 1000 });
-  const serving = serveFetch(new McpServer({ name: "s", version: "1" }), {
+  const endpoint = createEndpoint(new McpServer({ name: "s", version: "1" }), undefined, {
     allowedHosts: ["mcp.test"],
-    sessions,
+    sessions: memorySessions({ maxSessions: 1000, idleMs: 1000 }),
   });
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: INITIALIZE });
   const statuses = new Map<number, number>();
   const open = async (count: number) => {
     for (let index = 0; index < count; index++) {
-      const request = new Request("https://mcp.test", { method: "POST", headers: HEADERS, body });
-      const { status } = await serving.fetch(request);
+      const status = await new Promise<number>((resolve) => endpoint.handle(exchange(body, resolve)));
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
   };

@@ -52,8 +52,7 @@ export async function listen(
   if (secrets.length > 0) server.sealWith(secrets);
   if (journal.observer !== undefined) server.observe(journal.observer);
   const { serveHttp } = await import("@patchbay/server/http");
-  const sessions = await openSessions(plan, journal);
-  const store = sessions === "stateless" ? undefined : sessions;
+  const { sessions, close } = await openSessions(server, plan, journal);
   const running = await serveHttp(server, {
     port,
     host,
@@ -63,47 +62,59 @@ export async function listen(
     instance,
     ...(metrics && { metrics }),
   }).catch(async (thrown: NodeJS.ErrnoException) => {
-    await store?.close?.();
+    await close();
     throw refusal(thrown, port, host);
   });
-  return { url: running.url, drain: () => drain(running, store, plan, journal) };
+  return { url: running.url, drain: () => drain(running, close, plan, journal) };
 }
 
 async function drain(
   running: HttpServing,
-  store: SessionStore | undefined,
+  close: () => Promise<void>,
   { drainDelay, drainTimeout }: HttpPlan,
   journal: Journal,
 ): Promise<void> {
   if (journal.observer !== undefined) journal.info("draining");
+  // A connection to Redis lets a process end: not before it has said goodbye.
+  const stay = setInterval(() => {}, 60_000);
   running.drain();
   await wait(drainDelay);
   await running.close(drainTimeout);
-  await store?.close?.();
+  await close();
+  clearInterval(stay);
   if (journal.observer !== undefined) journal.info("drained");
 }
 
-async function openSessions(
-  { sessions, instance }: HttpPlan,
-  journal: Journal,
-): Promise<SessionStore | "stateless"> {
+interface Sessions {
+  sessions: SessionStore | "stateless";
+  /** Lets go of where they live, when nothing is served any more. */
+  close(): Promise<void>;
+}
+
+async function openSessions(server: McpServer, plan: HttpPlan, journal: Journal): Promise<Sessions> {
+  const { sessions, instance } = plan;
+  if (sessions.kind === "redis") return openRedis(server, sessions.url, journal);
+  const close = async () => {};
   const { memorySessions, sealedSessions } = await import("@patchbay/server/http");
   const named = instance === undefined ? {} : { instance };
   switch (sessions.kind) {
     case "stateless":
-      return sessions.kind;
+      return { sessions: sessions.kind, close };
     case "memory":
-      return memorySessions(named);
-    case "sealed":
-      return sealedSessions({
-        secrets: sessions.secrets.length === 0 ? [newSecret()] : sessions.secrets,
-        ...named,
-      });
-    case "redis": {
-      const { redisSessions } = await import("@patchbay/redis");
-      return redisSessions({ url: sessions.url, onNotice: (notice) => journal.warn(notice) });
+      return { sessions: memorySessions(named), close };
+    case "sealed": {
+      const secrets = sessions.secrets.length === 0 ? [newSecret()] : sessions.secrets;
+      return { sessions: sealedSessions({ secrets, ...named }), close };
     }
   }
+}
+
+/** Whatever instances can share lives in Redis. */
+async function openRedis(server: McpServer, url: string, journal: Journal): Promise<Sessions> {
+  const { connectRedis, redisSessions, redisTasks, redisUsedStates } = await import("@patchbay/redis");
+  const redis = connectRedis({ url, onNotice: (notice) => journal.warn(notice) });
+  server.keepIn({ tasks: redisTasks(redis), usedStates: redisUsedStates(redis) });
+  return { sessions: redisSessions(redis), close: () => redis.close() };
 }
 
 async function openMetrics({

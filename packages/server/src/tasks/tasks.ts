@@ -65,7 +65,8 @@ export class Tasks {
   readonly audience = new Listeners<[method: string, params: object]>();
   /** The request that waits for a task's result in this process, by the task's id: the last one that came. */
   readonly fetching = new Map<string, object>();
-  readonly #store: TaskStore;
+  #store: TaskStore;
+  readonly #hasStore: boolean;
   readonly #ttl: number;
   readonly #maxTtl: number;
   readonly #pollInterval: number;
@@ -76,11 +77,17 @@ export class Tasks {
   /** @throws Error for a duration that is none */
   constructor(options: TasksOptions, report: (error: unknown, where: string) => void) {
     this.#store = options.store ?? memoryTasks();
+    this.#hasStore = options.store !== undefined;
     this.#ttl = duration("tasks.ttl", options.ttl ?? HOUR);
     this.#maxTtl = duration("tasks.maxTtl", options.maxTtl ?? 24 * HOUR);
     this.#pollInterval = duration("tasks.pollInterval", options.pollInterval ?? 1000);
     this.#maxQuestions = options.maxQuestions ?? 64;
     this.#report = report;
+  }
+
+  /** Keeps those to come in a store that instances share, unless it was made with one of its own. */
+  keepIn(store: TaskStore): void {
+    if (!this.#hasStore) this.#store = store;
   }
 
   /**
