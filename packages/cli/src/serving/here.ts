@@ -75,13 +75,10 @@ async function drain(
   journal: Journal,
 ): Promise<void> {
   if (journal.observer !== undefined) journal.info("draining");
-  // A connection to Redis lets a process end: not before it has said goodbye.
-  const stay = setInterval(() => {}, 60_000);
   running.drain();
   await wait(drainDelay);
   await running.close(drainTimeout);
   await close();
-  clearInterval(stay);
   if (journal.observer !== undefined) journal.info("drained");
 }
 
