@@ -2,8 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { needs } from "../../../scripts/test/needs.ts";
-import { strangerSession } from "../../server/src/legacy/session.ts";
-import { describeServedSessions, describeSessionStore } from "../../server/test/session-kinds.ts";
+import { describeServedSessions, describeSessionStore, RECORD } from "../../server/test/session-kinds.ts";
 import { type RedisSessions, type RedisSessionsOptions, redisSessions } from "../src/index.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 
@@ -41,7 +40,7 @@ needs("redis-server")("sessions in Redis", () => {
 
   test("a request costs one command, and no write", async () => {
     const store = await open({ prefix: "counted:" });
-    const id = (await store.create(strangerSession("2025-11-25"))) as string;
+    const id = (await store.create(RECORD)) as string;
     await redis.command("CONFIG", "RESETSTAT");
     for (let count = 0; count < 10; count++) await store.get(id);
     const stats = String(await redis.command("INFO", "commandstats"));
@@ -51,7 +50,7 @@ needs("redis-server")("sessions in Redis", () => {
 
   test("all keys of a session are of one slot of a Cluster, and begin with the prefix", async () => {
     const store = await open({ prefix: "mine:" });
-    const id = (await store.create(strangerSession("2025-11-25"))) as string;
+    const id = (await store.create(RECORD)) as string;
     const log = store.shared.events.open(id, "s", [1]);
     log.append(1, "{}", 1);
     await store.get(id);

@@ -16,7 +16,7 @@ export interface SessionKind {
   keeps: boolean;
 }
 
-const RECORD: SessionRecord = { ...strangerSession("2025-11-25"), key: "k", watched: ["test://a"] };
+export const RECORD: SessionRecord = { ...strangerSession("2025-11-25"), key: "k", watched: ["test://a"] };
 
 async function open(store: SessionStore, record = RECORD): Promise<string> {
   return (await store.create(record)) as string;
