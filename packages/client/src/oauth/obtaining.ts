@@ -126,7 +126,8 @@ export class Obtaining {
     // Another process may have been faster.
     if (kept !== undefined && kept.grant.accessToken !== before?.accessToken && !isOver(kept.grant))
       return kept;
-    const grant = kept?.grant ?? before;
+    // Who has logged out meanwhile is not logged in again by what is still at hand.
+    const grant = kept?.grant;
     const discovery = await this.discover(challenge, grant, signal);
     const { authorizationServer, resource } = discovery;
     const same = grant?.issuer === authorizationServer.issuer && grant.resource === resource;

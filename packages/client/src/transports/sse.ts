@@ -38,12 +38,21 @@ export class SseTransport implements Transport {
   listen(receiver: Receiver): void {
     this.#receiver = receiver;
     this.#open();
-    const { probeTimeout } = this.#settings;
-    setTimeout(() => {
-      if (this.#path !== undefined) return;
-      const what = `${this.serverName} did not say where to send messages within probeTimeout (${probeTimeout} ms)`;
-      this.#end(new ConnectionError("not-mcp", what));
-    }, probeTimeout).unref();
+    const { probeTimeout, authorization } = this.#settings;
+    let timer: NodeJS.Timeout | undefined;
+    const start = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        if (this.#path !== undefined) return;
+        const what = `${this.serverName} did not say where to send messages within probeTimeout (${probeTimeout} ms)`;
+        this.#end(new ConnectionError("not-mcp", what));
+      }, probeTimeout).unref();
+    };
+    start();
+    authorization?.onWait?.(() => {
+      clearTimeout(timer);
+      return start;
+    });
   }
 
   send(text: string, { id }: RequestHead): void {

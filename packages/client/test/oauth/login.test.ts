@@ -1,5 +1,6 @@
 /** A user logs in, once: what is asked for, what is kept, refreshed, and asked for again. */
 
+import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { AuthorizationError, connect, type OAuthOptions } from "../../src/index.ts";
@@ -140,6 +141,40 @@ describe("a login", () => {
     };
     const client = await connected(server.url, { onAuthorize });
     expect(client.era).toBe("modern");
+  });
+
+  test("takes the user's time where the server speaks HTTP+SSE, too", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const { authorization, server } = await world(
+      {},
+      {
+        quirks: {
+          "/mcp": ({ verb, headers, json: message }) => {
+            if (verb === "POST" && stream === undefined) return json({}, 405);
+            const token = headers.authorization?.slice("Bearer ".length) ?? "";
+            if (!authorization.tokens.has(token)) return undefined;
+            if (verb === "POST") {
+              const serverInfo = { name: "old", version: "1" };
+              const result = { protocolVersion: "2024-11-05", capabilities: {}, serverInfo };
+              if (message.method === "initialize")
+                stream?.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result })}\n\n`);
+              return (response) => response.writeHead(202).end();
+            }
+            return (response) => {
+              stream = response.writeHead(200, { "content-type": "text/event-stream" });
+              response.write("event: endpoint\ndata: /mcp\n\n");
+            };
+          },
+        },
+      },
+    );
+    let stream: ServerResponse | undefined;
+    const onAuthorize = async (url: string) => {
+      vi.advanceTimersByTime(1_000_000);
+      return agreeing(url);
+    };
+    const client = await connected(server.url, { onAuthorize });
+    expect(client.revision).toBe("2024-11-05");
   });
 
   test("ends when its time is over", async () => {

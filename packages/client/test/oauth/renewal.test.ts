@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
-import { type CredentialStore, login, memoryStore } from "../../src/oauth.ts";
+import { type CredentialStore, login, logout, memoryStore } from "../../src/oauth.ts";
 import { agreeing, json, protectedSite, stage } from "./world.ts";
 
 const { world, connected, closes } = stage();
@@ -112,6 +112,16 @@ describe("a token that ends", () => {
     const [first, second, third] = authorization.grants().map((form) => form.get("client_id"));
     expect(second).not.toBe(first);
     expect(third).toBe(first);
+  });
+
+  test("is not refreshed once somebody has logged out", async () => {
+    const { authorization, server } = await world();
+    const store = memoryStore();
+    const client = await connected(server.url, { store });
+    await logout(server.url, { store });
+    await client.callTool("print");
+    expect(authorization.logins()).toHaveLength(2);
+    expect(authorization.grants().map((form) => form.get("grant_type"))).not.toContain("refresh_token");
   });
 
   test("takes a new login where the refresh token is spent", async () => {
