@@ -44,8 +44,13 @@ export async function connectByUrl(target: HttpTarget, chosen: Settings, open: O
 /** What authorizes is loaded where it is wanted, and shared by all that is tried. */
 async function authorized(target: HttpTarget, settings: Settings): Promise<Settings> {
   if (settings.auth === undefined) return settings;
-  const { authorizationFor } = await import("./oauth/authorization.ts");
-  return { ...settings, authorization: await authorizationFor(target, settings.auth) };
+  const { authorizationFor, extensionsOf } = await import("./oauth/authorization.ts");
+  const declared = extensionsOf(settings.auth);
+  return {
+    ...settings,
+    authorization: await authorizationFor(target, settings.auth),
+    ...(Object.keys(declared).length > 0 && { extensions: { ...declared, ...settings.extensions } }),
+  };
 }
 
 async function find(

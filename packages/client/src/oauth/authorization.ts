@@ -1,10 +1,23 @@
 /** From what a caller chose to what vouches for each request to one server. */
 
+import type { JsonObject } from "@patchbay/core";
 import type { Authorization } from "../transports/authorized.ts";
 import type { HttpTarget } from "../transports/http-endpoint.ts";
 import { bearer } from "./bearer.ts";
 import { isLoopback } from "./loopback.ts";
-import type { Auth, OAuthOptions } from "./options.ts";
+import type { Auth, MachineGrant, OAuthOptions } from "./options.ts";
+
+/** The extensions that say how a client without a user gets its tokens. */
+const EXTENSIONS: Partial<Record<MachineGrant["type"], string>> = {
+  client_credentials: "io.modelcontextprotocol/oauth-client-credentials",
+  enterprise_managed: "io.modelcontextprotocol/enterprise-managed-authorization",
+};
+
+/** What a client declares of how it is authorized. */
+export function extensionsOf(auth: Auth): Record<string, JsonObject> {
+  const name = typeof auth === "object" && auth.grant !== undefined ? EXTENSIONS[auth.grant.type] : undefined;
+  return name === undefined ? {} : { [name]: {} };
+}
 
 /** @throws TypeError when the server may not be sent secrets, or is sent others already */
 export async function authorizationFor(target: HttpTarget, auth: Auth): Promise<Authorization> {

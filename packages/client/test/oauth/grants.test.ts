@@ -98,6 +98,13 @@ describe("client credentials", () => {
     ]);
   });
 
+  test("are declared as the extension that they are", async () => {
+    const { authorization, server } = await world();
+    await connected(server.url, { ...secret, issuer: authorization.origin });
+    const meta = JSON.stringify(server.heard.at(-1)?.json);
+    expect(meta).toContain('"extensions":{"io.modelcontextprotocol/oauth-client-credentials":{}}');
+  });
+
   test.each([{ grant }, { grant, clientId: "me" }])("need to be complete (%j)", async (auth) => {
     await expect(connect("http://127.0.0.1:9/", { auth })).rejects.toThrow(
       "takes a clientId with a clientSecret",
