@@ -20,7 +20,7 @@ export interface RedisOptions {
   commandTimeout?: number;
   /** Milliseconds without a sign of life after which an instance is taken for dead. Default 2500. */
   deadAfter?: number;
-  /** Milliseconds after its last event for which a stream is kept for a client that comes back. Default 10 minutes. */
+  /** Milliseconds for which a stream is kept when its instance is gone, for a client that comes back. Default 10 minutes. */
   eventsKeptMs?: number;
   /** What else node-redis is to know, such as TLS or credentials. */
   client?: Pick<RedisClientOptions, "username" | "password" | "socket" | "database">;
@@ -58,6 +58,7 @@ export class RedisConnection {
   readonly #channels = new Map<string, (text: string) => void>();
   readonly #onOpen = new Set<() => void>();
   readonly #onLost = new Set<() => void>();
+  readonly #onBack = new Set<() => void>();
   readonly #pending = new Set<Pending>();
   #client: Client;
   /** Counts the clients: what an old one says is passed over. */
@@ -127,6 +128,11 @@ export class RedisConnection {
     this.#onLost.add(listener);
   }
 
+  /** Calls back whenever it answers again after it did not, or was not there. */
+  onBack(listener: () => void): void {
+    this.#onBack.add(listener);
+  }
+
   close(): void {
     if (this.#state === "closed") return;
     this.#state = "closed";
@@ -167,6 +173,7 @@ export class RedisConnection {
     if (!this.#stalled) return;
     this.#stalled = false;
     this.#notice("Redis answers again");
+    for (const listener of this.#onBack) listener();
   }
 
   /** Gives up what is waited for too long; one look at all costs less than a timer for each. */
@@ -221,11 +228,13 @@ export class RedisConnection {
       return;
     }
     if (generation !== this.#generation || this.#state === "open") return;
-    if (this.#state === "away") this.#notice("Redis is back");
+    const back = this.#state === "away";
+    if (back) this.#notice("Redis is back");
     this.#state = "open";
     this.#stalled = false;
     this.#silent = 0;
     for (const listener of [...this.#onOpen]) listener();
+    if (back) for (const listener of this.#onBack) listener();
   }
 
   #lose(cause: string): void {

@@ -2,10 +2,15 @@
 
 import type { RequestId } from "@patchbay/core";
 import type { EventLog, LoggedStream, StreamLog } from "@patchbay/server/http";
-import type { RedisConnection, Reply } from "./connection.ts";
+import type { RedisConnection } from "./connection.ts";
 
 /** Milliseconds that a finished stream is kept, for a client that lost its end. */
 const KEPT_FINISHED = 60_000;
+
+/** Begins a stream, in one step with its end: nothing is kept forever. */
+const OPEN = `
+redis.call('XADD', KEYS[1], '0-1', 'requests', ARGV[1])
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
 export class RedisEventLog implements EventLog {
   readonly #redis: RedisConnection;
@@ -64,7 +69,8 @@ class Log implements StreamLog {
     this.#key = key;
     this.#keptFor = keptFor;
     this.#requests = requests;
-    this.#add("0-1", []);
+    this.#expires = performance.now() + keptFor / 4;
+    this.#send("EVAL", OPEN, "1", key, requests, `${keptFor}`);
   }
 
   append(seq: number, text: string, oldest: number): void {
@@ -79,23 +85,32 @@ class Log implements StreamLog {
     this.#send("PEXPIRE", this.#key, `${KEPT_FINISHED}`);
   }
 
+  renew(): void {
+    const now = performance.now();
+    if (this.#broken || now < this.#expires) return;
+    this.#expires = now + this.#keptFor / 4;
+    this.#send("PEXPIRE", this.#key, `${this.#keptFor}`);
+  }
+
   forget(): void {
     this.#redis.run(this.#key, "UNLINK", this.#key).catch(() => {});
   }
 
   #add(id: string, fields: string[], trim: string[] = []): void {
     if (this.#broken) return;
-    this.#send("XADD", this.#key, ...trim, id, "requests", this.#requests, ...fields);
-    const now = performance.now();
-    if (now < this.#expires) return;
-    this.#expires = now + this.#keptFor / 4;
-    this.#send("PEXPIRE", this.#key, `${this.#keptFor}`);
+    // A stream that Redis has lost is not begun anew in the middle.
+    this.#send("XADD", this.#key, "NOMKSTREAM", ...trim, id, "requests", this.#requests, ...fields);
+    this.renew();
   }
 
-  #send(...args: string[]): Promise<Reply | undefined> {
-    return this.#redis.run(this.#key, ...args).catch(() => {
-      this.#broken = true;
-      return undefined;
-    });
+  #send(...args: string[]): void {
+    this.#redis.run(this.#key, ...args).then(
+      (reply) => {
+        if (reply === null) this.#broken = true;
+      },
+      () => {
+        this.#broken = true;
+      },
+    );
   }
 }

@@ -25,11 +25,11 @@ interface Seen {
   wants: boolean;
 }
 
-/** Marks an instance as alive, and lists all that there are. */
+/** Marks an instance as alive; gives 1 if it was not, and lists all that there are. */
 const BEAT = `
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+local added = redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('PEXPIRE', KEYS[1], 3600000)
-return redis.call('HGETALL', KEYS[1])`;
+return { added, redis.call('HGETALL', KEYS[1]) }`;
 
 /** Beats in the time after which an instance is taken for dead. */
 const BEATS = 3;
@@ -43,6 +43,7 @@ export class RedisInstances implements Instances {
   readonly #everybody: string;
   readonly #listeners = new Set<(message: InstanceMessage, from: string) => JsonValue | undefined>();
   readonly #onGone = new Set<(instance?: string) => void>();
+  readonly #onBack = new Set<() => void>();
   readonly #others = new Map<string, Seen>();
   readonly #asked = new Map<number, { instance: string; settle: (answer: JsonValue | undefined) => void }>();
   readonly #beating: ReturnType<typeof setInterval>;
@@ -51,6 +52,8 @@ export class RedisInstances implements Instances {
   #wants = false;
   /** When the others were last looked at; not since the connection was lost. */
   #looked: number | undefined;
+  /** Whether this instance should be among those that are there. */
+  #listed = false;
 
   constructor(redis: RedisConnection, deadAfter: number, events: EventLog) {
     this.#redis = redis;
@@ -63,6 +66,7 @@ export class RedisInstances implements Instances {
     redis.subscribe(this.#everybody, take);
     redis.onOpen(() => void this.#announce());
     redis.onLost(() => this.#lose());
+    redis.onBack(() => void this.#back());
     this.#beating = setInterval(() => this.#beat(), deadAfter / BEATS);
     this.#beating.unref();
   }
@@ -77,9 +81,14 @@ export class RedisInstances implements Instances {
   async wantChanges(wanted: boolean): Promise<void> {
     if (this.#wants === wanted) return;
     this.#wants = wanted;
+    await this.#declare();
+  }
+
+  /** Tells the others whether this instance wants to hear of changes. */
+  async #declare(): Promise<void> {
     await this.#announce();
     // In a Cluster what was published may still be on its way: who counts on it waits until each has heard.
-    if (!wanted) return;
+    if (!this.#wants) return;
     const others = [...this.#others.keys()];
     await Promise.all(others.map((other) => this.#ask(other, { wants: true }).catch(() => {})));
   }
@@ -92,6 +101,11 @@ export class RedisInstances implements Instances {
   onGone(listener: (instance?: string) => void): () => void {
     this.#onGone.add(listener);
     return () => this.#onGone.delete(listener);
+  }
+
+  onBack(listener: () => void): () => void {
+    this.#onBack.add(listener);
+    return () => this.#onBack.delete(listener);
   }
 
   /** Whether an instance is there, as far as is known here; one that was never heard of is looked for. */
@@ -177,15 +191,23 @@ export class RedisInstances implements Instances {
     const beat = `${++this.#beats}${this.#wants ? "!" : ""}`;
     this.#redis
       .probe(this.#key, "EVAL", BEAT, "1", this.#key, this.id, beat)
-      .then((found) => this.#look(found as string[]))
+      .then((reply) => {
+        const [added, found] = reply as [number, string[]];
+        const forgotten = this.#listed && added === 1;
+        this.#listed = true;
+        this.#look(found, forgotten);
+        if (forgotten) this.#miss();
+      })
       .catch(() => {});
   }
 
   /**
    * Sees who is there. Time counts only as long as it was looked: a Redis that was away, or a process that was
    * stopped, makes nobody dead.
+   *
+   * @param forgotten whether Redis had lost the list, or others had taken this instance for dead
    */
-  #look(found: string[]): void {
+  #look(found: string[], forgotten: boolean): void {
     const now = performance.now();
     const paused = this.#looked === undefined || now - this.#looked > (2 * this.#deadAfter) / BEATS;
     this.#looked = now;
@@ -204,7 +226,9 @@ export class RedisInstances implements Instances {
         this.#redis.run(this.#key, "HDEL", this.#key, id).catch(() => {});
       }
     }
-    for (const [id, { beat, at }] of [...this.#others]) {
+    for (const [id, seen] of [...this.#others]) {
+      if (forgotten && !there.has(id)) Object.assign(seen, { beat: "", at: now });
+      const { beat, at } = seen;
       // One that has only announced itself may not have been there to be found.
       if (there.has(id) || (beat === "" && now - at < this.#deadAfter)) continue;
       this.#others.delete(id);
@@ -215,7 +239,19 @@ export class RedisInstances implements Instances {
 
   #lose(): void {
     this.#looked = undefined;
+    this.#listed = false;
     for (const { settle } of [...this.#asked.values()]) settle(undefined);
     for (const listener of [...this.#onGone]) listener();
+  }
+
+  /** The others had given this instance up, and have told it nothing since. */
+  #miss(): void {
+    for (const listener of [...this.#onGone]) listener();
+    void this.#back();
+  }
+
+  async #back(): Promise<void> {
+    await this.#declare();
+    for (const listener of [...this.#onBack]) listener();
   }
 }

@@ -154,9 +154,11 @@ export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}):
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const before = await redis.run(key, "GET", key);
         if (typeof before !== "string") return undefined;
-        const changed = change(JSON.parse(before) as SessionRecord);
+        const record = JSON.parse(before) as SessionRecord;
+        const changed = change(record);
+        if (JSON.stringify(changed) === before) return changed;
+        changed.changes = (record.changes ?? 0) + 1;
         const after = checkLength(JSON.stringify(changed));
-        if (after === before) return changed;
         if ((await redis.run(key, "EVAL", REPLACE, "1", key, before, after)) === 1) return changed;
       }
       throw new UnavailableError("The session", "too many requests change it at once");

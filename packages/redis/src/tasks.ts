@@ -121,7 +121,7 @@ export function redisTasks(options: RedisTarget | RedisTasksOptions = {}): Redis
     }
   }
 
-  connection.onOpen(() => void lookAgain(() => true));
+  instances.onBack(() => void lookAgain(() => true));
   // What ran there fails by being looked at, and that is told.
   instances.onGone((instance) => instance !== undefined && void lookAgain(() => false));
 

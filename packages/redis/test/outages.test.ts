@@ -1,6 +1,5 @@
 /** A Redis that is slow, gone, back or another one: what needs it is refused at once, and all else goes on. */
 
-import { connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { needs } from "../../../scripts/test/needs.ts";
 import {
@@ -12,15 +11,15 @@ import {
   until,
 } from "../../server/test/streamable.ts";
 import { type Json, MODERN_META } from "../../server/test/wire.ts";
+import { Door } from "./door.ts";
 import { at, closeAll, type Instance, startInstance } from "./instances.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 
 const servers: RedisServer[] = [];
-const doors: Door[] = [];
 
 afterEach(async () => {
   await closeAll();
-  for (const door of doors.splice(0)) await door.close();
+  await Door.closeAll();
   for (const server of servers.splice(0)) await server.stop();
 });
 
@@ -28,47 +27,6 @@ async function redisServer(...options: string[]): Promise<RedisServer> {
   const server = await startRedis(...options);
   servers.push(server);
   return server;
-}
-
-/** An address behind which one Redis can take the place of another. */
-class Door {
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  port = 0;
-  /** The port of the Redis that is behind it from now on. */
-  target: number;
-
-  constructor(target: number) {
-    this.target = target;
-    this.#server = createServer((socket) => {
-      const there = connect(this.target, "127.0.0.1");
-      for (const [one, other] of [
-        [socket, there],
-        [there, socket],
-      ] as const) {
-        this.#sockets.add(one);
-        one.pipe(other);
-        one
-          .on("error", () => {})
-          .on("close", () => {
-            this.#sockets.delete(one);
-            other.destroy();
-          });
-      }
-    });
-  }
-
-  async open(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
-    this.port = (this.#server.address() as { port: number }).port;
-    doors.push(this);
-    return `redis://127.0.0.1:${this.port}`;
-  }
-
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => this.#server.close(resolve));
-  }
 }
 
 async function modern(instance: Instance): Promise<Response> {

@@ -54,6 +54,14 @@ export function answer(
   const { wire } = call.caller;
   const observed = server.observer?.request?.(method, wire.revision);
   let required = false;
+  // What goes wrong in there is not the work's: a second answer would not mend it.
+  const handOver = (answered: Answer): void => {
+    try {
+      done(answered);
+    } catch (thrown) {
+      server.report(thrown, method);
+    }
+  };
   const fail = (thrown: unknown): void => {
     if (thrown instanceof InvalidArgumentsError && wire.wrongArgumentsAreResults) {
       return succeed(failure(thrown.message));
@@ -64,7 +72,7 @@ export function answer(
     }
     if (!(thrown instanceof ProtocolError)) server.report(thrown, method);
     observed?.(call.cancelled ? "cancelled" : "error");
-    done(errorAnswer(wire, id, thrown));
+    handOver(errorAnswer(wire, id, thrown));
   };
   const succeed = (reply: Reply): void => {
     let written: Answer;
@@ -74,7 +82,7 @@ export function answer(
       return fail(thrown);
     }
     observed?.(call.cancelled ? "cancelled" : outcomeOf(reply));
-    done(written);
+    handOver(written);
   };
   try {
     const reply = work();

@@ -5,12 +5,26 @@ import type { Instances } from "./sessions/instances.ts";
 /** A list has other entries than before, or a resource other contents. */
 export type Change =
   | { readonly kind: "tools" | "resources" | "prompts" }
+  /** What changed was missed: it may have been anything. */
+  | { readonly kind: "anything" }
   | { readonly kind: "resource"; readonly uri: string }
   /** A user is done with a page that one legacy client sent them to. */
   | { readonly kind: "visit"; readonly elicitationId: string };
 
+/** A change that is known. */
+export type KnownChange = Exclude<Change, { kind: "anything" }>;
+
+const LISTS = ["tools", "resources", "prompts"] as const;
+
+/** What may have changed for somebody who watches these resources. */
+export function* possibleChanges(change: Change, watched: Iterable<string>): Iterable<KnownChange> {
+  if (change.kind !== "anything") return yield change;
+  for (const kind of LISTS) yield { kind };
+  for (const uri of watched) yield { kind: "resource", uri };
+}
+
 /** The notification that tells a client of a change. */
-export function notificationOf(change: Change): { method: string; params: object } {
+export function notificationOf(change: KnownChange): { method: string; params: object } {
   switch (change.kind) {
     case "resource":
       return { method: "notifications/resources/updated", params: { uri: change.uri } };
@@ -24,12 +38,16 @@ export function notificationOf(change: Change): { method: string; params: object
   }
 }
 
+const ANYTHING: Change[] = [{ kind: "anything" }];
+
 /** Changes of one server. Those of one turn are told once each, after it. */
 export class Changes {
   readonly #listeners = new Set<(change: Change) => void>();
   /** Who tells them to other instances of the server. */
   readonly #shared = new Set<Instances>();
   readonly #told = new Map<string, Change>();
+  /** Those that could not be told of something, until they are. */
+  readonly #behind = new Set<Instances>();
 
   /** @returns ends the subscription */
   subscribe(listener: (change: Change) => void): () => void {
@@ -59,6 +77,11 @@ export class Changes {
       if (message.kind === "changes") this.#tellHere(message.changes);
       return undefined;
     });
+    // What changed elsewhere meanwhile was not heard; and what changed here may not have been.
+    instances.onBack(() => {
+      this.#tellHere(ANYTHING);
+      if (this.#behind.delete(instances)) this.#tellAll(instances, ANYTHING);
+    });
     if (this.#listeners.size > 0) void instances.wantChanges(true);
   }
 
@@ -72,8 +95,11 @@ export class Changes {
     const changes = [...this.#told.values()];
     this.#told.clear();
     this.#tellHere(changes);
-    // Who cannot be told now is out of step for a moment: clients look again by themselves, told or not.
-    for (const instances of this.#wanting()) instances.tellAll({ kind: "changes", changes }).catch(() => {});
+    for (const instances of this.#wanting()) this.#tellAll(instances, changes);
+  }
+
+  #tellAll(instances: Instances, changes: Change[]): void {
+    instances.tellAll({ kind: "changes", changes }).catch(() => this.#behind.add(instances));
   }
 
   #wanting(): Instances[] {

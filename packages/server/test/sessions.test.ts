@@ -190,6 +190,7 @@ test("what streams keep is bounded in all, and the oldest lets go first", () => 
     resumable: true,
     primes: false,
     maxEvents: 10,
+    requests: [],
     maxBufferedBytes: 1000,
     keepAlive: 1000,
     budget,

@@ -213,6 +213,7 @@ describe("bounds", () => {
       resumable: true,
       primes: true,
       maxEvents: 10,
+      requests: [],
       maxBufferedBytes: 100,
       keepAlive: 1000,
       budget: new EventBudget(1000),

@@ -1,9 +1,17 @@
 /** A legacy stream of events that outlives its connection: a client that lost it comes back for the rest. */
 
-import { SSE_KEEP_ALIVE, sseEvent, sseEventWithId, ssePrimer, sseRetry } from "@patchbay/core";
+import {
+  type RequestId,
+  SSE_KEEP_ALIVE,
+  sseEvent,
+  sseEventWithId,
+  ssePrimer,
+  sseRetry,
+} from "@patchbay/core";
 import type { StreamLog } from "../sessions/instances.ts";
 import { every } from "../timers.ts";
 import type { EventBudget, Keeper } from "./event-budget.ts";
+import { eventIdPrefix } from "./event-id.ts";
 
 /** A connection that a stream is sent over. */
 export interface Sink {
@@ -19,6 +27,8 @@ export interface Sink {
 }
 
 export interface EventStreamOptions {
+  /** What it answers; nothing where it is what a session is told unasked. */
+  requests: readonly RequestId[];
   /** Whether events have ids, and are kept to be sent again. */
   resumable: boolean;
   /** Whether the client is given an id before there is anything to tell (since 2025-11-25). */
@@ -45,6 +55,8 @@ export class EventStream implements Keeper {
   readonly id: string;
   readonly #options: EventStreamOptions;
   readonly #onFinish: (stream: EventStream) => void;
+  /** Written when first needed: most streams have no ids. */
+  #idPrefix: string | undefined;
   readonly #kept: Kept[] = [];
   #keptLength = 0;
   /** Of the last event that was sent, and of the last that is kept no more. */
@@ -54,6 +66,8 @@ export class EventStream implements Keeper {
   #stopKeepAlive: () => void = () => {};
   #finishedAt: number | undefined;
   #log: StreamLog | undefined;
+  /** Whether it is for another instance to go on with. */
+  #left = false;
 
   /**
    * @param id unique in its session, and part of the ids of its events
@@ -83,7 +97,7 @@ export class EventStream implements Keeper {
 
   /** Whether all that came after an event is kept. */
   hasAfter(seq: number): boolean {
-    return seq >= this.#lost && seq <= this.#seq;
+    return !this.#left && seq >= this.#lost && seq <= this.#seq;
   }
 
   /** Whether a client that has seen this event has seen all there will be. */
@@ -181,6 +195,11 @@ export class EventStream implements Keeper {
     return length;
   }
 
+  /** It goes on for long, maybe with nothing to tell: what is kept of it elsewhere is to stay. */
+  stay(): void {
+    if (this.#finishedAt === undefined) this.#log?.renew();
+  }
+
   /** Nobody will come back for it: what it keeps is free for others. */
   forget(): void {
     this.#options.budget.forget(this);
@@ -190,15 +209,11 @@ export class EventStream implements Keeper {
   /** This instance stops: what it has kept elsewhere stays as it is, for another to go on with. */
   leave(): void {
     this.#log = undefined;
+    this.#left = true;
   }
 
   #eventId(seq: number): string {
-    return `${this.id}.${seq}`;
+    this.#idPrefix ??= eventIdPrefix(this.id, this.#options.requests);
+    return this.#idPrefix + seq;
   }
-}
-
-/** Takes an event's id apart. */
-export function parseEventId(id: string): { stream: string; seq: number } | undefined {
-  const [, stream, seq] = /^([\w-]{1,64})\.(\d{1,15})$/.exec(id) ?? [];
-  return stream === undefined ? undefined : { stream, seq: Number(seq) };
 }

@@ -51,6 +51,18 @@ export class LiveSession {
     this.#onIdle = onIdle;
   }
 
+  /** The session as it is now, if that is news: what is heard of it need not come in order. */
+  refresh(record: SessionRecord): void {
+    if ((record.changes ?? 0) < (this.record.changes ?? 0)) return;
+    this.record = record;
+    if (!this.mayListen) this.standalone?.end();
+  }
+
+  /** Whether what the client is told unasked goes to a stream of this instance. */
+  get mayListen(): boolean {
+    return this.record.listener === this.#limits.instance;
+  }
+
   /** Whether a client is waiting at the other end of a connection. */
   get connected(): boolean {
     return this.#connections > 0;
@@ -66,7 +78,8 @@ export class LiveSession {
   }
 
   /**
-   * Makes sure that a request may begin.
+   * Makes sure that a request may begin. Other instances are not asked: that would cost each call a write, and a client
+   * that uses an id twice at once harms nobody else.
    *
    * @throws ProtocolError (−32600) when its id is taken, or too many are in flight
    */
@@ -135,8 +148,9 @@ export class LiveSession {
     return found?.hasAfter(after) ? found : undefined;
   }
 
-  /** Forgets the streams that were finished by then. */
+  /** Forgets the streams that were finished by then; the others stay. */
   forget(finishedBy: number): void {
+    for (const stream of this.#streams.values()) stream.stay();
     while ((this.#finished[0]?.finishedAt ?? Number.POSITIVE_INFINITY) <= finishedBy) this.#forgetOldest();
     this.settle();
   }

@@ -57,8 +57,7 @@ export class LiveSessions {
 
   /** A session's record as it is now. */
   refresh(id: string, record: SessionRecord): void {
-    const live = this.#live.get(id);
-    if (live !== undefined) live.record = record;
+    this.#live.get(id)?.refresh(record);
   }
 
   /** A session is over. */

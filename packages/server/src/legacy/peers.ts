@@ -4,6 +4,7 @@ import {
   ErrorCode,
   type ErrorMessage,
   type JsonValue,
+  ProtocolError,
   type RequestId,
   type ResultMessage,
   sseEvent,
@@ -12,15 +13,17 @@ import {
 } from "@patchbay/core";
 import type { InstanceMessage, Instances, LoggedStream, Resumed } from "../sessions/instances.ts";
 import { DistantSink } from "./distant-sink.ts";
+import { eventIdPrefix } from "./event-id.ts";
 import type { Sink } from "./event-stream.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { LiveSessions } from "./live-sessions.ts";
 
-/** What a client is told whose request was being answered by an instance that is gone. */
+/** What a client is told whose request was being answered by an instance that is gone, as is what it had sent. */
 const INSTANCE_GONE = {
   code: ErrorCode.InternalError,
   message:
-    "The instance of this server that was carrying out the request is gone; how far it came is not known. " +
+    "The instance of this server that was carrying out the request is gone, or has not kept what it sent so far; " +
+    "how far the request came is not known. " +
     "Send the request again if doing it twice does no harm",
 };
 
@@ -41,7 +44,7 @@ interface PeersOptions {
   /** A session was deleted elsewhere. */
   ended(session: string, key: string | undefined): void;
   /** A client's stream of what it is told unasked was sent by an instance that is gone: it goes on from here. */
-  takeOver(session: string, sink: Sink): Promise<void>;
+  takeOver(session: string, gone: string, sink: Sink): Promise<void>;
   report(error: unknown): void;
 }
 
@@ -53,6 +56,8 @@ export class Peers {
   readonly #carried = new Map<string, Carried>();
   /** Connections that others carry for us, by their instance and their name there. */
   readonly #distant = new Map<string, DistantSink>();
+  /** Those that something could not be sent over, until whoever has them is told. */
+  readonly #cut = new Map<string, { instance: string; connection: string }>();
   readonly #stop: (() => void)[];
 
   constructor(instances: Instances, live: LiveSessions, options: PeersOptions) {
@@ -62,6 +67,7 @@ export class Peers {
     this.#stop = [
       instances.listen((message, from) => this.#hear(message, from)),
       instances.onGone((instance) => this.#gone(instance)),
+      instances.onBack(() => this.#tellCut()),
     ];
   }
 
@@ -83,11 +89,6 @@ export class Peers {
 
   async changed(session: string, record: LiveSession["record"]): Promise<void> {
     await this.#instances.tellAll({ kind: "record", session, record });
-  }
-
-  /** What is told unasked goes to a stream of ours from now on: one of another instance ends. */
-  async openedStandalone(session: string): Promise<void> {
-    await this.#instances.tellAll({ kind: "standalone", session });
   }
 
   /**
@@ -152,7 +153,7 @@ export class Peers {
     if (logged === undefined) return "unknown";
     if (logged.finished && logged.events.length === 0) return "over";
     begin();
-    await this.#replay(carried, logged);
+    await this.#goOnWith(carried, logged);
     return "goes on";
   }
 
@@ -179,16 +180,16 @@ export class Peers {
       case "record":
         this.#live.refresh(message.session, message.record);
         return undefined;
-      case "standalone":
-        this.#live.get(message.session)?.standalone?.end();
-        return undefined;
       case "resume":
         return this.#serve(message, from);
       case "lost":
         this.#distant.get(`${from} ${message.connection}`)?.lose();
         return undefined;
       case "write":
-        return this.#write(message.connection, message.text, message.seq);
+        return this.#write(message, from);
+      case "cut":
+        this.#carried.get(message.connection)?.sink.destroy();
+        return undefined;
       case "close": {
         const carried = this.#carried.get(message.connection);
         this.#carried.delete(message.connection);
@@ -210,7 +211,15 @@ export class Peers {
     if (live === undefined || place === undefined) return "unknown";
     if (place.isOverAfter(after)) return "over";
     const name = `${from} ${connection}`;
-    const sink = new DistantSink((message) => this.#instances.tell(from, message), connection);
+    const tell = async (message: InstanceMessage): Promise<void> => {
+      try {
+        await this.#instances.tell(from, message);
+      } catch (thrown) {
+        this.#cut.set(name, { instance: from, connection });
+        throw thrown;
+      }
+    };
+    const sink = new DistantSink(tell, connection);
     sink.onOver(() => this.#distant.delete(name));
     this.#distant.set(name, sink);
     live.attach(sink);
@@ -218,9 +227,13 @@ export class Peers {
     return "goes on";
   }
 
-  #write(connection: string, text: string, seq: number | undefined): undefined {
+  #write({ connection, text, seq }: InstanceMessage & { kind: "write" }, from: string): undefined {
     const carried = this.#carried.get(connection);
-    if (carried === undefined) return;
+    // Whoever sends it has missed that it is over.
+    if (carried === undefined) {
+      this.#instances.tell(from, { kind: "lost", connection }).catch(() => {});
+      return;
+    }
     if (seq !== undefined) carried.seq = seq;
     if (carried.sink.write(text) > this.#live.maxBufferedBytes) carried.sink.destroy();
   }
@@ -233,9 +246,22 @@ export class Peers {
     this.#instances.tell(carried.instance, { kind: "lost", connection }).catch(() => {});
   }
 
+  #tellCut(): void {
+    for (const [name, { instance, connection }] of [...this.#cut]) {
+      this.#cut.delete(name);
+      this.#instances.tell(instance, { kind: "cut", connection }).catch(() => {
+        this.#cut.set(name, { instance, connection });
+      });
+    }
+  }
+
   #gone(instance: string | undefined): void {
+    for (const [name, cut] of [...this.#cut]) if (cut.instance === instance) this.#cut.delete(name);
     for (const [name, sink] of [...this.#distant]) {
-      if (instance === undefined || name.startsWith(`${instance} `)) sink.lose();
+      const [holder, connection] = name.split(" ") as [string, string];
+      if (instance !== undefined && instance !== holder) continue;
+      sink.lose();
+      if (instance === undefined) this.#cut.set(name, { instance: holder, connection });
     }
     for (const [connection, carried] of [...this.#carried]) {
       if (!carried.goesOn) continue;
@@ -255,22 +281,39 @@ export class Peers {
     try {
       const logged = await this.#instances.events.read(carried.session, carried.stream, carried.seq);
       if (logged === undefined) carried.sink.destroy();
-      else await this.#replay(carried, logged);
+      else await this.#goOnWith(carried, logged);
     } catch (thrown) {
       this.#options.report(thrown);
       carried.sink.destroy();
     }
   }
 
+  /** The response has begun: whatever fails, its client is not left waiting. */
+  async #goOnWith(carried: Carried, logged: LoggedStream): Promise<void> {
+    try {
+      await this.#replay(carried, logged);
+    } catch (thrown) {
+      if (!(thrown instanceof ProtocolError)) this.#options.report(thrown);
+      carried.sink.destroy();
+    }
+  }
+
   async #replay(
-    { session, stream, sink }: Carried,
+    { instance, session, stream, sink }: Carried,
     { events, finished, requests }: LoggedStream,
   ): Promise<void> {
-    for (const { seq, text } of events) sink.write(sseEventWithId(`${stream}.${seq}`, text));
-    if (!finished && requests.length === 0) return this.#options.takeOver(session, sink);
-    if (!finished) for (const id of requests) sink.write(sseEvent(writeError(id, INSTANCE_GONE)));
-    sink.end();
+    const prefix = eventIdPrefix(stream, requests);
+    for (const { seq, text } of events) sink.write(sseEventWithId(prefix + seq, text));
+    if (!finished && requests.length === 0) return this.#options.takeOver(session, instance, sink);
+    if (finished) sink.end();
+    else tellLost(requests, sink);
   }
+}
+
+/** Ends a stream that cannot be gone on with, with errors for the requests whose answers it was to bring. */
+export function tellLost(requests: readonly RequestId[], sink: Sink): void {
+  for (const id of requests) sink.write(sseEvent(writeError(id, INSTANCE_GONE)));
+  sink.end();
 }
 
 /** Our ids begin with the instance that made them, where there may be several. */

@@ -29,6 +29,10 @@ export interface SessionRecord {
   logLevel: LoggingLevel;
   /** URIs of the resources that it subscribed to. */
   watched: readonly string[];
+  /** How often it has changed, where several instances do that: of two, the later. */
+  changes?: number;
+  /** The instance that has the stream of what the client is told unasked, where there are several. */
+  listener?: string;
 }
 
 /** Until a client says what it wants to hear (server/utilities/logging § Setting Log Level). */

@@ -1,7 +1,7 @@
 /** What a legacy session is told of unasked: changed lists, and the resources that it subscribed to. */
 
 import { ErrorCode, type JsonObject, limitError, ProtocolError, writeNotification } from "@patchbay/core";
-import { type Change, notificationOf } from "../changes.ts";
+import { type KnownChange, notificationOf, possibleChanges } from "../changes.ts";
 import type { McpServer } from "../server.ts";
 import { tellTasks } from "../tasks/legacy.ts";
 import { isAskedOf } from "../visits.ts";
@@ -24,10 +24,16 @@ export function withSubscription(
   return [...others, uri];
 }
 
-function concerns(change: Change, { watched, revision, key }: SessionRecord): boolean {
+function concerns(change: KnownChange, { watched, revision, key }: SessionRecord): boolean {
   if (change.kind === "resource") return watched.includes(change.uri);
   if (change.kind === "visit") return revision === "2025-11-25" && isAskedOf(change.elicitationId, key);
   return true;
+}
+
+/** Of a list that the server has never said to have nothing is told, whatever other instances have. */
+function isOffered({ kind }: KnownChange, { capabilities }: McpServer): boolean {
+  if (kind === "resource" || kind === "visit") return true;
+  return capabilities[kind]?.listChanged === true;
 }
 
 /**
@@ -44,9 +50,11 @@ export function tellChanges(
   const untell = server.changes.subscribe((change) => {
     const record = session();
     if (record === undefined) return;
-    if (!concerns(change, record)) return;
-    const { method, params } = notificationOf(change);
-    send(writeNotification(method, Object.keys(params).length > 0 ? params : undefined));
+    for (const possible of possibleChanges(change, record.watched)) {
+      if (!isOffered(possible, server) || !concerns(possible, record)) continue;
+      const { method, params } = notificationOf(possible);
+      send(writeNotification(method, Object.keys(params).length > 0 ? params : undefined));
+    }
   });
   const untellTasks = tellTasks(server, session(), send);
   return () => {

@@ -10,7 +10,7 @@ import {
   type RequestMessage,
   type Result,
 } from "@patchbay/core";
-import { type Change, notificationOf } from "../changes.ts";
+import { type KnownChange, notificationOf, possibleChanges } from "../changes.ts";
 import type { Call } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
 import { knownTasks, tellTask } from "../tasks/modern.ts";
@@ -87,9 +87,11 @@ export class Subscriptions {
         tellTask(server, task, call, (state) => call.notify("notifications/tasks", { ...state, _meta })),
       );
       const unsubscribe = server.changes.subscribe((change) => {
-        if (!wants(filter, watched, change)) return;
-        const { method, params: told } = notificationOf(change);
-        call.notify(method, { ...told, _meta });
+        for (const possible of possibleChanges(change, watched)) {
+          if (!wants(filter, watched, possible)) continue;
+          const { method, params: told } = notificationOf(possible);
+          call.notify(method, { ...told, _meta });
+        }
       });
       const end = () => {
         unsubscribe();
@@ -141,7 +143,7 @@ function watchedOf(asked: JsonObject, member: string, what: string, maxWatched: 
   return watched;
 }
 
-function wants(filter: Filter, watched: Set<string>, change: Change): boolean {
+function wants(filter: Filter, watched: Set<string>, change: KnownChange): boolean {
   if (change.kind === "visit") return false;
   return change.kind === "resource" ? watched.has(change.uri) : filter[LISTS[change.kind]] === true;
 }

@@ -14,8 +14,6 @@ export type InstanceMessage =
   | { kind: "ended"; session: string; key?: string }
   /** A session's record is another from now on. */
   | { kind: "record"; session: string; record: SessionRecord }
-  /** What a session is told unasked goes to a stream of the instance that says so. */
-  | { kind: "standalone"; session: string }
   /** The server changed. */
   | { kind: "changes"; changes: Change[] }
   /** A client wants to go on with a stream over a connection of the instance that asks. The answer is a `Resumed`. */
@@ -24,6 +22,8 @@ export type InstanceMessage =
   | { kind: "write"; connection: string; text: string; seq?: number }
   /** The stream lets go of such a connection. */
   | { kind: "close"; connection: string }
+  /** Something could not be sent over such a connection: its client has to come back for it. */
+  | { kind: "cut"; connection: string }
   /** Such a connection is over: its client has gone. */
   | { kind: "lost"; connection: string };
 
@@ -64,6 +64,12 @@ export interface Instances {
    * @returns ends it
    */
   onGone(listener: (instance?: string) => void): () => void;
+  /**
+   * Tells that others are heard and reached again, after what they said may have been missed, or what was said to them.
+   *
+   * @returns ends it
+   */
+  onBack(listener: () => void): () => void;
   /** Whether any other wants to hear of changes, as far as is known here. */
   readonly changesWanted: boolean;
   /** Says whether this instance wants to hear of changes. Resolves when others know, if they can be reached. */
@@ -87,6 +93,8 @@ export interface EventLog {
 export interface StreamLog {
   /** @param oldest number of the oldest event to keep */
   append(seq: number, text: string, oldest: number): void;
+  /** What is kept stays for as long again, with nothing appended. */
+  renew(): void;
   /** Nothing more comes. */
   finish(): void;
   /** Nobody will ask for it any more. */

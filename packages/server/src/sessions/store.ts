@@ -1,7 +1,15 @@
 /** Where legacy sessions live: one contract, whatever keeps them. */
 
+import { ErrorCode, ProtocolError } from "@patchbay/core";
 import type { SessionRecord } from "../legacy/session.ts";
 import type { Instances } from "./instances.ts";
+
+/** A session ended while a request that had found it wanted to change it. */
+export class SessionEndedError extends ProtocolError {
+  constructor() {
+    super(ErrorCode.InvalidRequest, "Session not found: it has ended; initialize again");
+  }
+}
 
 /** May answer at once or later; an id is never guessable. */
 export interface SessionStore {

@@ -14,28 +14,30 @@ import {
 import { type Answer, answer, errorAnswer, type Later } from "../../answer.ts";
 import { Call, type Dialogue } from "../../exchange.ts";
 import { EventBudget } from "../../legacy/event-budget.ts";
-import {
-  type EventStream,
-  type EventStreamOptions,
-  parseEventId,
-  type Sink,
-} from "../../legacy/event-stream.ts";
+import { type EventId, parseEventId } from "../../legacy/event-id.ts";
+import type { EventStream, EventStreamOptions, Sink } from "../../legacy/event-stream.ts";
 import type { LiveLimits } from "../../legacy/live-session.ts";
 import { LiveSessions } from "../../legacy/live-sessions.ts";
 import { legacyReply } from "../../legacy/methods.ts";
-import { Peers } from "../../legacy/peers.ts";
+import { Peers, tellLost } from "../../legacy/peers.ts";
 import { pushDialogue } from "../../legacy/push.ts";
 import { callerOf, initialize } from "../../legacy/session.ts";
 import { tellChanges } from "../../legacy/subscriptions.ts";
 import type { McpServer } from "../../server.ts";
 import type { Resumed } from "../../sessions/instances.ts";
-import type { SessionStore } from "../../sessions/store.ts";
+import { SessionEndedError, type SessionStore } from "../../sessions/store.ts";
 import { batchError, serveBatch } from "./batch.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { accepts } from "./headers.ts";
 import { Outlet } from "./outlet.ts";
 import { refuse, refuseMethod, sendJson } from "./responses.ts";
-import { type FindSession, type HttpSession, passingSessions, storedSessions } from "./session.ts";
+import {
+  type FindSession,
+  type HttpSession,
+  passingSessions,
+  StoredSession,
+  storedSessions,
+} from "./session.ts";
 
 export interface LegacyOptions extends LiveLimits {
   maxBufferedBytes: number;
@@ -91,7 +93,7 @@ export class LegacyEndpoint {
       server.changes.share(shared);
       this.#peers = new Peers(shared, this.#live, {
         ended: (session, key) => void this.#end(session, key),
-        takeOver: (session, sink) => this.#takeOver(session, sink),
+        takeOver: (session, gone, sink) => this.#takeOver(session, gone, sink),
         report: (thrown) => server.report(thrown, "sessions"),
       });
     }
@@ -185,32 +187,52 @@ export class LegacyEndpoint {
     if (session === undefined) return;
     const lastEventId = http.header("last-event-id");
     if (lastEventId !== undefined && lastEventId !== "") return this.#resume(session, lastEventId, http);
-    await Promise.all([
-      this.#peers?.openedStandalone(session.id as string),
-      this.#server.changes.expectListener(),
-    ]);
-    http.openStream();
-    this.#connectStandalone(session, http);
+    await this.#connectStandalone(session, http, () => true);
   }
 
-  /** Sends what the session is told unasked over a connection, from now on. */
-  #connectStandalone(session: Pick<HttpSession, "id" | "record" | "live">, sink: Sink): void {
+  /**
+   * Sends what the session is told unasked over a connection, from now on. A stream of another instance ends.
+   *
+   * @param mayTake whether it may be taken from that instance
+   * @throws SessionEndedError
+   */
+  async #connectStandalone(
+    session: HttpSession,
+    sink: Sink & { openStream?(): void },
+    mayTake: (listener: string | undefined) => boolean,
+  ): Promise<void> {
     const live = session.live();
+    live.attach(sink);
+    const own = this.#store?.shared?.id;
+    const taken =
+      own === undefined
+        ? undefined
+        : session.keep((record) => (mayTake(record.listener) ? { ...record, listener: own } : record));
+    await Promise.all([taken, this.#server.changes.expectListener()]);
+    // It may have been deleted meanwhile, or another instance been asked for the same.
+    if (session.going !== live) throw new SessionEndedError();
+    sink.openStream?.();
+    if (!live.mayListen) return sink.end();
     const stream =
       live.standalone ??
       live.openStandalone(this.#streamOptions(session, []), (send) =>
         tellChanges(this.#server, () => live.record, send),
       );
-    live.attach(sink);
     stream.connect(sink);
   }
 
-  /** Goes on with what an instance that is gone has told a session unasked. */
-  async #takeOver(id: string, sink: Sink): Promise<void> {
+  /** Goes on with what an instance that is gone has told a session unasked, if none does already. */
+  async #takeOver(id: string, gone: string, sink: Sink): Promise<void> {
     const record = await this.#store?.get(id);
     if (record === undefined) return sink.end();
-    const live = () => (this.#live as LiveSessions).of(id, record);
-    this.#connectStandalone({ id, record, live }, sink);
+    const session = new StoredSession(
+      id,
+      record,
+      this.#store as SessionStore,
+      this.#live as LiveSessions,
+      this.#peers,
+    );
+    await this.#connectStandalone(session, sink, (listener) => listener === undefined || listener === gone);
   }
 
   /** Ends a session. */
@@ -249,15 +271,16 @@ export class LegacyEndpoint {
     // This is how a client is told not to come back (HTML, server-sent events § Processing model).
     if (resumed === "over") http.respond(204);
     if (resumed !== "unknown") return;
+    // A client that came back for an answer is to know that it will not get it.
+    if (place !== undefined && place.requests.length > 0) {
+      http.openStream();
+      return tellLost(place.requests, http);
+    }
     const what = "Last-Event-ID is not known, or more has come after it than is kept: the stream is lost";
     refuse(http, 400, what);
   }
 
-  async #goOn(
-    session: HttpSession,
-    { stream: id, seq }: { stream: string; seq: number },
-    http: HttpExchange,
-  ): Promise<Resumed> {
+  async #goOn(session: HttpSession, { stream: id, seq }: EventId, http: HttpExchange): Promise<Resumed> {
     const stream = session.going?.placeIn(id, seq);
     if (stream === undefined) {
       const open = () => http.openStream();
@@ -361,6 +384,6 @@ export class LegacyEndpoint {
       events === undefined || id === undefined
         ? undefined
         : (stream: string) => events.open(id, stream, requests);
-    return { resumable, primes, maxEvents, maxBufferedBytes, keepAlive, budget: this.#budget, log };
+    return { requests, resumable, primes, maxEvents, maxBufferedBytes, keepAlive, budget: this.#budget, log };
   }
 }

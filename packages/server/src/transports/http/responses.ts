@@ -14,6 +14,7 @@ import {
 } from "@patchbay/core";
 import type { Answer, Later } from "../../answer.ts";
 import type { McpServer } from "../../server.ts";
+import { SessionEndedError } from "../../sessions/store.ts";
 import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
 
 /** The verbs of the MCP endpoint. */
@@ -64,7 +65,7 @@ export function refuseForNow(http: HttpExchange, error: ErrorObject, id?: Reques
   sendLater(http, writeError(id, error), { status: 503, afterMs: 1000 });
 }
 
-/** What could not even be begun: no room or no store is 503, a wrong request 400, all else a fault of ours. */
+/** What could not even be begun: no room or no store is 503, no session 404, a wrong request 400, all else a fault of ours. */
 export function fail(server: McpServer, http: HttpExchange, thrown: unknown, id?: RequestId): void {
   const error = LEGACY_WIRE.error(thrown);
   if (!(thrown instanceof ProtocolError)) {
@@ -74,5 +75,5 @@ export function fail(server: McpServer, http: HttpExchange, thrown: unknown, id?
   const { data } = error;
   const passes = isObject(data) && CAPACITIES.includes(data.limit);
   if (passes || thrown instanceof UnavailableError) return refuseForNow(http, error, id);
-  sendJson(http, 400, writeError(id, error));
+  sendJson(http, thrown instanceof SessionEndedError ? 404 : 400, writeError(id, error));
 }

@@ -6,7 +6,7 @@ import type { LiveSessions } from "../../legacy/live-sessions.ts";
 import type { LegacySession } from "../../legacy/methods.ts";
 import type { Peers } from "../../legacy/peers.ts";
 import { type SessionRecord, strangerSession } from "../../legacy/session.ts";
-import type { SessionStore } from "../../sessions/store.ts";
+import { SessionEndedError, type SessionStore } from "../../sessions/store.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { refuse } from "./responses.ts";
 
@@ -42,7 +42,7 @@ export function storedSessions(store: SessionStore, all: LiveSessions, peers?: P
         return new StoredSession(id, record, store, all, peers);
       }
       all.drop(id, "the session ended");
-      refuse(http, 404, "Session not found: it has ended; initialize again", requestId);
+      refuse(http, 404, new SessionEndedError().message, requestId);
       return undefined;
     };
     const looked = store.get(id);
@@ -56,7 +56,8 @@ export function passingSessions(limits: LiveLimits): FindSession {
     speaksLegacy(http, requestId) ? new PassingSession(strangerSession(versionOf(http)), limits) : undefined;
 }
 
-class StoredSession implements HttpSession {
+/** A session that a store keeps. */
+export class StoredSession implements HttpSession {
   readonly id: string;
   record: SessionRecord;
   readonly #store: SessionStore;
@@ -91,7 +92,7 @@ class StoredSession implements HttpSession {
   }
 
   #see(changed: SessionRecord | undefined): void | Promise<void> {
-    if (changed === undefined) return;
+    if (changed === undefined) throw new SessionEndedError();
     this.record = changed;
     this.#all.refresh(this.id, changed);
     return this.#peers?.changed(this.id, changed);
