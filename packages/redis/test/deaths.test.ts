@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { needs } from "../../../scripts/test/needs.ts";
-import { Events, gist, openSession } from "../../server/test/streamable.ts";
+import { Events, gist, openSession, until } from "../../server/test/streamable.ts";
 import { type Json, MODERN_META, type SseEvent } from "../../server/test/wire.ts";
 import { at } from "./instances.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
@@ -54,6 +54,9 @@ needs("redis-server")("an instance that is killed", () => {
     const { a, b, client, events, primer } = await begun();
     expect(gist(await events.message())).toBe("progress 1");
     expect(gist(await events.message())).toBe("progress 2");
+    // The client hears of an event no later than Redis does.
+    const [log] = (await redis.command("KEYS", `*${client.id}*:events:*`)) as [string];
+    await until(async () => (await redis.command("XLEN", log)) === 3);
     await kill(a.child);
     await expect(events.next()).rejects.toThrow();
     const rest = await new Events(await at(b, client).get(primer.id)).rest();

