@@ -36,6 +36,10 @@ export async function withServer<T>(
   const connection = await open(target, options, context, onElicit);
   try {
     return await work(connection);
+  } catch (thrown) {
+    const hint = loginHint(thrown, target);
+    if (hint === "") throw thrown;
+    throw unreachable(context.output.without(toFailure(thrown).message) + hint);
   } finally {
     await connection.client.close();
   }
@@ -90,9 +94,10 @@ export async function open(
   }
 }
 
-/** What helps where a server wants to know who asks. */
+/** What helps where a server wants to know who asks, or wants them to be allowed more. */
 function loginHint(thrown: unknown, { name, to }: Target): string {
-  const { name: kind, status } = thrown as { name?: string; status?: number };
+  const { name: kind, status, scope } = thrown as { name?: string; status?: number; scope?: string };
   if (!("url" in to) || (kind !== "AuthorizationError" && status !== 401)) return "";
-  return `. Log in with: patchbay login ${visibleName(name)}`;
+  const scopes = status === 403 && scope !== undefined ? ` --scope "${visibleLine(scope)}"` : "";
+  return `. Log in with: patchbay login ${visibleName(name)}${scopes}`;
 }

@@ -78,6 +78,21 @@ describe("login", () => {
     });
   });
 
+  it("that allows too little for a tool says how to allow more", async () => {
+    const needing = await protectedSite(authorization, { challenge: 'scope="read"', needs: () => "write" });
+    try {
+      const { ended, said } = begin(["login", needing.url, "--no-browser"], { cwd });
+      const [, url = ""] = await said("stderr", /^ {2}(http:\S+)$/m);
+      await fetch(await agreeing(url));
+      await ended;
+      const { code, stderr } = await patchbay("call", needing.url, "print");
+      expect(code).toBe(3);
+      expect(stderr).toContain(`Log in with: patchbay login ${needing.url} --scope "read write"`);
+    } finally {
+      await needing.close();
+    }
+  });
+
   it("by a client that was registered before is refreshed as that client", async () => {
     await login("--client-id", "mine");
     authorization.tokens.clear();

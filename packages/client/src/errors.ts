@@ -80,16 +80,19 @@ export class AuthorizationError extends ConnectionError {
   readonly step: AuthorizationStep;
   /** The authorization server's own code, such as `access_denied`, where it gave one. */
   readonly code: string | undefined;
+  /** The scopes that somebody would have to allow, separated by spaces, where that is what is missing. */
+  readonly scope: string | undefined;
 
   constructor(
     step: AuthorizationStep,
     message: string,
-    options: { status?: number; cause?: unknown; code?: string } = {},
+    options: { status?: number; cause?: unknown; code?: string; scope?: string | undefined } = {},
   ) {
     super("unauthorized", message, options);
     this.name = "AuthorizationError";
     this.step = step;
     this.code = options.code;
+    this.scope = options.scope;
   }
 }
 

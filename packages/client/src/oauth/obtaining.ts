@@ -193,7 +193,10 @@ export class Obtaining {
       const needs = scope === undefined ? "" : ` (${readable(scope)})`;
       const what = `${this.name} wants a login at ${readable(authorizationServer.issuer, 200)}${needs}`;
       const status = need.stepUp ? 403 : 401;
-      throw new AuthorizationError("login", `${what}, and nobody can be asked: log in first`, { status });
+      throw new AuthorizationError("login", `${what}, and nobody can be asked: log in first`, {
+        status,
+        scope,
+      });
     }
     const login = { ...registering, url: this.server, resource, scope, key, assumed, hold };
     const given = await step("login", authorizationServer.issuer, signal, () => logIn(login));

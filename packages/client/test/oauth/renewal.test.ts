@@ -236,7 +236,11 @@ describe("a tool that needs more", () => {
     await connected(server.url, { store });
     const client = await connect(server.url, { auth: { store } });
     closes(() => client.close());
-    await expect(client.callTool("write")).rejects.toMatchObject({ step: "login", status: 403 });
+    await expect(client.callTool("write")).rejects.toMatchObject({
+      step: "login",
+      status: 403,
+      scope: "write",
+    });
   });
 
   test("is refused as it is by a 403 that says nothing of scopes", async () => {
