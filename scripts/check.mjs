@@ -14,6 +14,7 @@ try {
 }
 const { readSources } = await import("./checks/sources.mjs");
 const { checkArrows } = await import("./checks/arrows.mjs");
+const { checkBuildTypes } = await import("./checks/build-types.mjs");
 const { checkLength, checkNames, checkOpening } = await import("./checks/tidiness.mjs");
 const { checkStyle, checkTypes, checkUnused } = await import("./checks/tools.mjs");
 const { checkPrivatePlaces } = await import("./checks/private-places.mjs");
@@ -26,6 +27,7 @@ report("types of the tests", checkTypes(ROOT, "-p", "tsconfig.test.json"));
 report("style (biome)", checkStyle(ROOT));
 report("unused code (knip)", checkUnused(ROOT));
 report("arrows go down", checkArrows(sources));
+report("the build's types", checkBuildTypes(sources));
 report("file length", length.problems, length.warnings);
 report("first sentence of a file", checkOpening(sources));
 report("names", checkNames(sources));
