@@ -143,38 +143,63 @@ describe("a login", () => {
     expect(client.era).toBe("modern");
   });
 
-  test("takes the user's time where the server speaks HTTP+SSE, too", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-    const { authorization, server } = await world(
-      {},
-      {
-        quirks: {
-          "/mcp": ({ verb, headers, json: message }) => {
-            if (verb === "POST" && stream === undefined) return json({}, 405);
-            const token = headers.authorization?.slice("Bearer ".length) ?? "";
-            if (!authorization.tokens.has(token)) return undefined;
-            if (verb === "POST") {
-              const serverInfo = { name: "old", version: "1" };
-              const result = { protocolVersion: "2024-11-05", capabilities: {}, serverInfo };
-              if (message.method === "initialize")
-                stream?.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result })}\n\n`);
-              return (response) => response.writeHead(202).end();
-            }
-            return (response) => {
-              stream = response.writeHead(200, { "content-type": "text/event-stream" });
-              response.write("event: endpoint\ndata: /mcp\n\n");
-            };
+  describe("to a server that speaks HTTP+SSE", () => {
+    /** It ends its streams when it is told to. */
+    async function old() {
+      const streams: ServerResponse[] = [];
+      const { authorization, server } = await world(
+        {},
+        {
+          quirks: {
+            "/mcp": ({ verb, headers, json: message }) => {
+              const stream = streams.at(-1);
+              if (verb === "POST" && stream === undefined) return json({}, 405);
+              const token = headers.authorization?.slice("Bearer ".length) ?? "";
+              if (!authorization.tokens.has(token)) return undefined;
+              if (verb === "POST") {
+                const serverInfo = { name: "old", version: "1" };
+                const result = { protocolVersion: "2024-11-05", capabilities: {}, serverInfo };
+                if (message.method === "initialize")
+                  stream?.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: message.id, result })}\n\n`);
+                return (response) => response.writeHead(202).end();
+              }
+              return (response) => {
+                streams.push(response.writeHead(200, { "content-type": "text/event-stream" }));
+                response.write("event: endpoint\ndata: /mcp\n\n");
+              };
+            },
           },
         },
-      },
-    );
-    let stream: ServerResponse | undefined;
-    const onAuthorize = async (url: string) => {
-      vi.advanceTimersByTime(1_000_000);
-      return agreeing(url);
-    };
-    const client = await connected(server.url, { onAuthorize });
-    expect(client.revision).toBe("2024-11-05");
+      );
+      return { authorization, server, streams };
+    }
+
+    test("takes the user's time, not that of the probe", async () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+      const { server } = await old();
+      const onAuthorize = async (url: string) => {
+        vi.advanceTimersByTime(1_000_000);
+        return agreeing(url);
+      };
+      const client = await connected(server.url, { onAuthorize });
+      expect(client.revision).toBe("2024-11-05");
+    });
+
+    test("is not asked for again and again when a lost stream is opened anew", async () => {
+      const { authorization, server, streams } = await old();
+      let asked = 0;
+      const onAuthorize = (url: string) => {
+        if (++asked === 1) return agreeing(url);
+        throw new Error("not now");
+      };
+      const client = await connected(server.url, { onAuthorize });
+      authorization.tokens.clear();
+      authorization.refreshTokens.clear();
+      streams.at(-1)?.end();
+      const cause = await client.closed;
+      expect(cause).toMatchObject({ name: "AuthorizationError", step: "login" });
+      expect(asked).toBe(2);
+    });
   });
 
   test("ends when its time is over", async () => {
