@@ -135,6 +135,8 @@ export type LimitName =
   | "maxSubschemas"
   | "maxPatternLength"
   | "maxUsedStates"
+  | "maxVerifying"
+  | "maxSessionsPerPrincipal"
   | "rates.calls"
   | "rates.completions"
   | "rates.tasks";

@@ -12,6 +12,7 @@ import {
   writeError,
   writeResult,
 } from "@patchbay/core";
+import { InsufficientScopeError } from "./auth/access.ts";
 import type { Reply } from "./dispatch.ts";
 import type { Call } from "./exchange.ts";
 import { failure } from "./features/tool-result.ts";
@@ -26,18 +27,15 @@ export interface Answer {
   /** The same in pieces, where most of it was written before: they need not be copied together to be sent. */
   pieces?: readonly (string | Uint8Array)[] | undefined;
   errorCode: number | undefined;
-  /** Where it may be asked again later. */
-  later?: Later;
+  /** Where it may be asked again: later, or with more scopes. */
+  refusal?: Refusal;
 }
 
 /** Limits of what is there at once: a request beyond may be sent again when something has ended. */
 const FULL: unknown[] = ["maxSubscriptions", "maxTasks"];
 
-/** When something may be asked again that was asked too often (429), or cannot be answered now (503). */
-export interface Later {
-  status: 429 | 503;
-  afterMs: number;
-}
+/** What was asked too often (429), cannot be answered now (503), or needs more scopes (403): the status says so too. */
+export type Refusal = { status: 429 | 503; afterMs: number } | { status: 403; scopes: readonly string[] };
 
 /**
  * Runs the work and hands its answer over, once: what the work gave, or what it was suspended with. Never throws.
@@ -107,11 +105,14 @@ export function errorAnswer(wire: Wire, id: RequestId | undefined, thrown: unkno
   const error = wire.error(thrown);
   const answered = { text: writeError(id, error), errorCode: error.code };
   if (thrown instanceof RateLimitError) {
-    return { ...answered, later: { status: 429, afterMs: thrown.retryAfter } };
+    return { ...answered, refusal: { status: 429, afterMs: thrown.retryAfter } };
+  }
+  if (thrown instanceof InsufficientScopeError) {
+    return { ...answered, refusal: { status: 403, scopes: thrown.scopes } };
   }
   const full = isObject(error.data) && FULL.includes(error.data.limit);
   return full || thrown instanceof UnavailableError
-    ? { ...answered, later: { status: 503, afterMs: 1000 } }
+    ? { ...answered, refusal: { status: 503, afterMs: 1000 } }
     : answered;
 }
 

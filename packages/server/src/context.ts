@@ -12,6 +12,7 @@ import {
   type Root,
   type Schema,
 } from "@patchbay/core";
+import type { AuthInfo } from "./auth/access.ts";
 import type { ClientDescription, Exchange } from "./exchange.ts";
 import {
   type Elicited,
@@ -45,6 +46,11 @@ export class Context {
   /** Aborts when the client cancels the request or goes away. Hand it to what you wait for. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
+  }
+
+  /** Who asks, as the request's token says: verified. Nothing where no tokens are asked for. */
+  get auth(): AuthInfo | undefined {
+    return this.#exchange.access?.auth;
   }
 
   /** Who the client says it is, and what it can do. Not verified. */

@@ -2,7 +2,7 @@
 
 import { ErrorCode, type JsonObject, ProtocolError, type Result } from "@patchbay/core";
 import type { Catalog, Offer } from "./catalog.ts";
-import type { Exchange } from "./exchange.ts";
+import { countedAs, type Exchange } from "./exchange.ts";
 import { complete } from "./features/completion.ts";
 import { getPrompt } from "./features/prompts.ts";
 import { readResource } from "./features/resources.ts";
@@ -94,7 +94,7 @@ export function dispatch(
 ): Reply | Promise<Reply> {
   const route = ROUTES.get(method);
   if (route === undefined || !catalog.offers(route.offer)) throw methodNotFound(method);
-  if (route.rate !== undefined) rates[route.rate].pass(exchange.key);
+  if (route.rate !== undefined) rates[route.rate].pass(countedAs(exchange));
   return route.run(catalog, params, exchange, report);
 }
 

@@ -14,6 +14,7 @@ import {
   type Wire,
   writeNotification,
 } from "@patchbay/core";
+import type { Access } from "./auth/access.ts";
 import type { TaskMaker } from "./tasks/call.ts";
 
 /** The client as it describes itself. Not verified: for display and logs. */
@@ -26,6 +27,8 @@ export interface ClientDescription {
 export interface Caller {
   /** Names them among all, where they can be told apart: a legacy session, a connection. */
   readonly key?: string | undefined;
+  /** What their request may do; nothing where it came through a pipe or memory: everything. */
+  readonly access?: Access | undefined;
   readonly wire: Wire;
   readonly client: ClientDescription;
   /** Log messages below it are not sent; none are when it is missing. */
@@ -36,6 +39,8 @@ export interface Caller {
 export interface Exchange {
   /** Names who asks among all, where they can be told apart: a legacy session, a connection. */
   readonly key?: string | undefined;
+  /** Whose it is and what was granted; nothing where it came through a pipe or memory. */
+  readonly access?: Access | undefined;
   readonly revision: Revision;
   readonly client: ClientDescription;
   readonly logLevel: LoggingLevel | undefined;
@@ -51,6 +56,11 @@ export interface Exchange {
   readonly tasks?: TaskMaker | undefined;
   /** Says what goes on, where the request is a task. */
   status?(message: string): void;
+}
+
+/** Who is counted as one where something is bounded: a principal, or else a session or a connection. */
+export function countedAs({ access, key }: Pick<Caller, "access" | "key">): string | undefined {
+  return access?.principal ?? key;
 }
 
 /** How a handler asks its client for something while it works, whatever that takes in the client's era. */
@@ -138,6 +148,10 @@ export class Call implements Exchange {
 
   get key(): string | undefined {
     return this.caller.key;
+  }
+
+  get access(): Access | undefined {
+    return this.caller.access;
   }
 
   get revision(): Revision {

@@ -1,6 +1,7 @@
 /** One kind of thing that a server offers: looked up by key, listed in pages that are written once. */
 
 import { type CacheHints, ErrorCode, nearest, ProtocolError, type Revision, type Wire } from "@patchbay/core";
+import { InsufficientScopeError, permits } from "./auth/access.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** A thing that can be listed. */
@@ -9,6 +10,8 @@ export interface Listed {
   readonly definition: object;
   /** Who it is offered to; everybody, when missing. */
   readonly enabled?: Enabled | undefined;
+  /** The scopes that it takes; none, when missing. */
+  readonly scopes?: readonly string[] | undefined;
 }
 
 /** Whether something is offered to who asks. It may look at credentials, never at the connection (server/tools). */
@@ -55,6 +58,16 @@ export class ReadyPage {
   }
 }
 
+/** Whether something is there for who asks, whatever scopes they have. */
+function isThere({ enabled }: Listed, exchange: Exchange): boolean {
+  return enabled === undefined || enabled(exchange);
+}
+
+/** Whether something is listed for who asks. */
+export function isListed(entry: Listed, exchange: Exchange): boolean {
+  return isThere(entry, exchange) && permits(entry.scopes, exchange.access);
+}
+
 /** Entries in the order in which they were added. */
 export class Listing<Entry extends Listed> {
   readonly #kind: string;
@@ -72,15 +85,33 @@ export class Listing<Entry extends Listed> {
     this.#onChange = onChange;
   }
 
-  /** The entry of this key, if it is offered to who asks. */
+  /**
+   * The entry of this key, if it is there for who asks.
+   *
+   * @throws InsufficientScopeError when it is, but they lack scopes
+   */
   get(key: string, exchange: Exchange): Entry | undefined {
     const entry = this.#entries.get(key);
-    return entry?.enabled === undefined || entry.enabled(exchange) ? entry : undefined;
+    if (entry === undefined || !this.#conditional) return entry;
+    if (!isThere(entry, exchange)) return undefined;
+    this.permit(key, entry, exchange);
+    return entry;
   }
 
-  /** The entries that are offered to who asks. */
-  offered(exchange: Exchange): Entry[] {
-    return [...this.#entries.values()].filter(({ enabled }) => enabled === undefined || enabled(exchange));
+  /** The entries that are there for who asks, whatever scopes they have. */
+  there(exchange: Exchange): [key: string, entry: Entry][] {
+    return [...this.#entries].filter(([, entry]) => isThere(entry, exchange));
+  }
+
+  /** @throws InsufficientScopeError when who asks lacks the scopes of an entry */
+  permit(key: string, { scopes }: Entry, { access }: Exchange): void {
+    if (scopes !== undefined && !permits(scopes, access)) throw new InsufficientScopeError(key, scopes);
+  }
+
+  /** Whether the entry of this key is listed for who asks. */
+  has(key: string, exchange: Exchange): boolean {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && isListed(entry, exchange);
   }
 
   /** The key nearest to one that was mistyped. */
@@ -113,7 +144,9 @@ export class Listing<Entry extends Listed> {
 
   #changed(): void {
     this.#pages = undefined;
-    this.#conditional = [...this.#entries.values()].some(({ enabled }) => enabled !== undefined);
+    this.#conditional = [...this.#entries.values()].some(
+      ({ enabled, scopes }) => enabled !== undefined || scopes !== undefined,
+    );
     this.#onChange();
   }
 
@@ -136,9 +169,7 @@ export class Listing<Entry extends Listed> {
 
   #offeredTo(exchange: Exchange): ReadonlyMap<string, Entry> {
     if (!this.#conditional) return this.#entries;
-    return new Map(
-      [...this.#entries].filter(([, { enabled }]) => enabled === undefined || enabled(exchange)),
-    );
+    return new Map([...this.#entries].filter(([, entry]) => isListed(entry, exchange)));
   }
 
   /** A cursor names the last key before its page, so that it outlives what is added after it. */

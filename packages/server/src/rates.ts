@@ -10,7 +10,10 @@ export interface Rate {
   burst?: number;
 }
 
-/** Bounds for each who asks: a legacy session, a connection, or all modern clients over HTTP together. */
+/**
+ * Bounds for each who asks: a principal where requests are authorized, else a legacy session, a connection, or all modern
+ * clients over HTTP together.
+ */
 export interface Rates {
   /** `tools/call`. Default 100,000 a second, 1,000,000 at once: only a client that runs wild gets there. */
   calls?: Rate | false;

@@ -3,6 +3,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { ANYBODY } from "../src/auth/access.ts";
 import { McpServer } from "../src/index.ts";
 import { EventBudget } from "../src/legacy/event-budget.ts";
 import { EventStream } from "../src/legacy/event-stream.ts";
@@ -128,6 +129,8 @@ function exchange(body: string, respond: (status: number) => void): HttpExchange
   const headers: Record<string, string> = { host: "mcp.test", ...HEADERS };
   return {
     method: "POST",
+    path: "/mcp",
+    access: ANYBODY,
     query: new URLSearchParams(),
     header: (name) => headers[name],
     readBody: (_maxBytes, done) => done(body),

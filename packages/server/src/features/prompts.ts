@@ -13,6 +13,7 @@ import {
   type PromptMessage,
   ProtocolError,
 } from "@patchbay/core";
+import { checkScopes } from "../auth/access.ts";
 import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Enabled, Listed, Listing } from "../listing.ts";
@@ -30,6 +31,8 @@ export interface PromptDefinition {
   complete?: Record<string, Complete>;
   /** Who it is offered to. Default: everybody. */
   enabled?: Enabled;
+  /** Scopes that it takes: who lacks one does not see it listed, and is told so when getting it. */
+  scopes?: readonly string[];
 }
 
 /** One message of the user's, messages, or a whole result. */
@@ -47,14 +50,15 @@ export interface PromptEntry extends Listed {
 }
 
 export function promptEntry(name: string, prompt: PromptDefinition, handler: PromptHandler): PromptEntry {
-  const { complete = {}, enabled, ...rest } = prompt;
+  const { complete = {}, enabled, scopes, ...rest } = prompt;
   for (const argument of Object.keys(complete)) {
     if (!rest.arguments?.some((known) => known.name === argument)) {
       throw new Error(`Prompt "${name}" has no argument "${argument}"`);
     }
   }
   checkMeta(`Prompt "${name}"`, rest._meta);
-  return { definition: { name, ...rest }, enabled, complete, handler };
+  checkScopes(`Prompt "${name}"`, scopes);
+  return { definition: { name, ...rest }, enabled, scopes, complete, handler };
 }
 
 /** Answers `prompts/get`. */

@@ -16,9 +16,10 @@ import {
   ResourceNotFoundError,
   type ResourceTemplate,
 } from "@patchbay/core";
+import { checkScopes } from "../auth/access.ts";
 import { Context } from "../context.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Enabled, Listed, Listing } from "../listing.ts";
+import { type Enabled, isListed, type Listed, type Listing } from "../listing.ts";
 import { parseUriTemplate, type UriTemplate, type Variables } from "../uri-template.ts";
 import { cacheHints, hintsFault } from "./cache-hints.ts";
 import type { Complete } from "./completion.ts";
@@ -37,6 +38,8 @@ export interface ResourceDefinition {
   _meta?: Meta;
   /** Who it is offered to. Default: everybody. */
   enabled?: Enabled;
+  /** Scopes that reading it takes: who lacks one does not see it listed, and is told so when reading it. */
+  scopes?: readonly string[];
   /** How long what was read may be kept, and by whom. Default: not at all, by its reader alone. */
   cache?: CacheHints;
 }
@@ -80,11 +83,13 @@ export function resourceEntry(
 ): ResourceEntry {
   if (!URL.canParse(uri))
     throw new Error(`Resource "${uri}": a resource's URI is absolute, such as "file:///notes.txt"`);
-  const { cache, enabled, ...rest } = resource;
+  const { cache, enabled, scopes, ...rest } = resource;
   checkMeta(`Resource "${uri}"`, rest._meta);
+  checkScopes(`Resource "${uri}"`, scopes);
   return {
     definition: { uri, ...rest },
     enabled,
+    scopes,
     cache: cacheHints({ cacheScope: "private", ...cache }),
     read,
   };
@@ -95,9 +100,10 @@ export function resourceTemplateEntry(
   resource: ResourceTemplateDefinition,
   read: ResourceTemplateReader,
 ): ResourceTemplateEntry {
-  const { cache, enabled, complete = {}, ...rest } = resource;
+  const { cache, enabled, scopes, complete = {}, ...rest } = resource;
   const template = parseUriTemplate(uriTemplate);
   checkMeta(`URI template "${uriTemplate}"`, rest._meta);
+  checkScopes(`URI template "${uriTemplate}"`, scopes);
   for (const name of Object.keys(complete)) {
     if (!template.variables.includes(name))
       throw new Error(`URI template "${uriTemplate}" has no variable "${name}"`);
@@ -105,6 +111,7 @@ export function resourceTemplateEntry(
   return {
     definition: { uriTemplate, ...rest },
     enabled,
+    scopes,
     template,
     cache: cacheHints({ cacheScope: "private", ...cache }),
     complete,
@@ -126,9 +133,10 @@ export async function readResource(
     const given = await resource.read(uri, new Context(exchange, params));
     return toResult(given, uri, resource);
   }
-  for (const entry of templates.offered(exchange)) {
+  for (const [key, entry] of templates.there(exchange)) {
     const variables = entry.template.match(uri);
     if (variables === undefined) continue;
+    templates.permit(key, entry, exchange);
     const given = await entry.read(uri, variables, new Context(exchange, params));
     return toResult(given, uri, entry);
   }
@@ -142,9 +150,9 @@ export function isHidden(
   uri: string,
   exchange: Exchange,
 ): boolean {
-  if (resources.get(uri, exchange) !== undefined) return false;
+  if (resources.has(uri, exchange)) return false;
   const matching = [...templates.values()].filter(({ template }) => template.match(uri) !== undefined);
-  if (matching.some(({ enabled }) => enabled === undefined || enabled(exchange))) return false;
+  if (matching.some((entry) => isListed(entry, exchange))) return false;
   return matching.length > 0 || resources.find(uri) !== undefined;
 }
 

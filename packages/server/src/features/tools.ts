@@ -22,8 +22,9 @@ import {
   type Tool,
   type ToolAnnotations,
 } from "@patchbay/core";
+import { checkScopes } from "../auth/access.ts";
 import { Context } from "../context.ts";
-import type { Exchange } from "../exchange.ts";
+import { countedAs, type Exchange } from "../exchange.ts";
 import type { Enabled, Listed, Listing } from "../listing.ts";
 import { type Rate, RateLimit } from "../rates.ts";
 import { callAsTask } from "../tasks/call.ts";
@@ -45,6 +46,8 @@ export interface ToolDefinition<Input extends Schema, Output extends Schema> {
   _meta?: Meta;
   /** Who it is offered to. Default: everybody. */
   enabled?: Enabled;
+  /** Scopes that a call takes: who lacks one does not see it listed, and is told so when calling it. */
+  scopes?: readonly string[];
   /** How often each who asks may call it; beyond, the model is told to wait. Default: as `rates.calls` says. */
   rate?: Rate;
   /**
@@ -100,12 +103,14 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
     input: inputSchema = NO_ARGUMENTS,
     output: outputSchema,
     enabled,
+    scopes,
     rate,
     once = false,
     task: runsAsTask,
     ...rest
   } = tool;
   checkMeta(`Tool "${name}"`, rest._meta);
+  checkScopes(`Tool "${name}"`, scopes);
   try {
     const bare =
       "~standard" in inputSchema
@@ -130,6 +135,7 @@ export function toolEntry<Input extends Schema, Output extends Schema>(
       input,
       output,
       enabled,
+      scopes,
       mirrored: mirrored.length > 0 ? mirrored : undefined,
       task,
       once,
@@ -153,7 +159,7 @@ export function callTool(
   const tool = tools.get(name, exchange);
   if (tool === undefined) throw unknownTool(name, tools.nearest(name, exchange));
   if (!isObject(args)) throw new ProtocolError(ErrorCode.InvalidParams, '"arguments" must be an object');
-  const wait = tool.rate?.take(exchange.key) ?? 0;
+  const wait = tool.rate?.take(countedAs(exchange)) ?? 0;
   if (wait > 0) return Promise.resolve(tooOften(tool, wait));
 
   const checked = tool.input.check(args);

@@ -17,6 +17,7 @@ import {
   TASKS_EXTENSION,
   wireOf,
 } from "@patchbay/core";
+import type { Access } from "../auth/access.ts";
 import type { Caller, ClientDescription } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
 
@@ -24,6 +25,8 @@ import type { McpServer } from "../server.ts";
 export interface SessionRecord {
   /** Names it among all, unguessably: its tasks belong to it. Missing where each request stands alone. */
   key?: string;
+  /** Whose it is: nobody else finds it. Missing where no tokens are asked for. */
+  principal?: string;
   revision: Revision;
   client: ClientDescription;
   logLevel: LoggingLevel;
@@ -44,19 +47,22 @@ export function strangerSession(revision: Revision): SessionRecord {
   return { revision, client, logLevel: DEFAULT_LOG_LEVEL, watched: [] };
 }
 
-export function callerOf({ key, revision, client, logLevel }: SessionRecord): Caller {
-  return { key, wire: wireOf(revision), client, logLevel };
+/** @param access what the request may do, where the transport says so */
+export function callerOf({ key, revision, client, logLevel }: SessionRecord, access?: Access): Caller {
+  return { key, access, wire: wireOf(revision), client, logLevel };
 }
 
 /**
  * Answers `initialize`: the version asked for if it is one of ours, else our latest of its era.
  *
+ * @param principal whose the session is to be
  * @param keepsSession false where each request stands alone
  * @throws ProtocolError (−32602) when a required field is missing
  */
 export function initialize(
   server: McpServer,
   params: JsonObject,
+  principal?: string,
   keepsSession = true,
 ): { record: SessionRecord; result: InitializeResult } {
   const { protocolVersion, capabilities, clientInfo } = params;
@@ -69,6 +75,7 @@ export function initialize(
   return {
     record: {
       key: crypto.randomUUID(),
+      ...(principal !== undefined && { principal }),
       revision: agreed,
       client: {
         info: clientInfo as unknown as Implementation,

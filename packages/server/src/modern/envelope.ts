@@ -15,6 +15,7 @@ import {
   ProtocolError,
   wireOf,
 } from "@patchbay/core";
+import type { Access } from "../auth/access.ts";
 import type { Caller } from "../exchange.ts";
 
 /** The version that a request says it is spoken in; a legacy request says none. */
@@ -29,10 +30,11 @@ export const ENVELOPE_WIRE = wireOf(LATEST_MODERN);
 /**
  * Reads who asks.
  *
+ * @param access what the request may do, where the transport says so
  * @param key names them, where the transport can tell them apart
  * @throws ProtocolError −32602 when a required field is missing or wrong, −32022 for a version we do not speak
  */
-export function readEnvelope(params: JsonObject, key?: string): Caller {
+export function readEnvelope(params: JsonObject, access?: Access, key?: string): Caller {
   const meta = params._meta;
   if (!isObject(meta)) throw malformed("_meta", "an object");
   const version = meta[META.protocolVersion];
@@ -55,6 +57,7 @@ export function readEnvelope(params: JsonObject, key?: string): Caller {
   if (logLevel !== undefined && !isLoggingLevel(logLevel)) throw malformed(META.logLevel, "a log level");
   return {
     key,
+    access,
     wire: wireOf(version),
     client: { info: info as Implementation | undefined, capabilities: capabilities as ClientCapabilities },
     logLevel,

@@ -91,7 +91,7 @@ export class Resumption implements Dialogue {
     this.#brought = inputResponses;
     this.#call = call;
     this.#method = method;
-    this.#request = identityOf(method, params);
+    this.#request = identityOf(call, method, params);
     this.#sealer = sealer;
     this.#limits = limits;
     this.#asked = past.asked;
@@ -133,7 +133,7 @@ export class Resumption implements Dialogue {
     }
     const state = await sealer.open(requestState);
     if (state === undefined) throw badState("tampered", "it was changed, or sealed with another key");
-    if (state.r !== (await digestOf(identityOf(method, params))))
+    if (state.r !== (await digestOf(identityOf(call, method, params))))
       throw badState("foreign", "it belongs to another request");
     if (!(Number(state.e) > Date.now())) throw badState("expired", "it has expired; send the request anew");
     if (once !== undefined && !(await once.use(await digestOf(requestState), Number(state.e))))
@@ -257,10 +257,10 @@ export class Resumption implements Dialogue {
   }
 }
 
-/** A state belongs to one request: its method and parameters, without what differs from round to round. */
-function identityOf(method: string, params: JsonObject): string {
+/** A state belongs to one request: who sent it, its method and parameters, without what differs from round to round. */
+function identityOf({ access }: Call, method: string, params: JsonObject): string {
   const { _meta, requestState, inputResponses, ...own } = params;
-  return canonicalJson({ method, params: own });
+  return canonicalJson({ principal: access?.principal ?? null, method, params: own });
 }
 
 function badAnswer(key: string): ProtocolError {

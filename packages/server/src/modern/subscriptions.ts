@@ -10,6 +10,7 @@ import {
   type RequestMessage,
   type Result,
 } from "@patchbay/core";
+import { atExpiry } from "../auth/expiry.ts";
 import { type KnownChange, notificationOf, possibleChanges } from "../changes.ts";
 import type { Call } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
@@ -95,6 +96,7 @@ export class Subscriptions {
       });
       const end = () => {
         unsubscribe();
+        callOff();
         for (const end of untell) end();
         this.#open.delete(tearDown);
         resolve({ _meta });
@@ -104,6 +106,7 @@ export class Subscriptions {
         if (this.#callsOff) call.notify("notifications/cancelled", { requestId: id, reason: ENDS, _meta });
         end();
       };
+      const callOff = atExpiry(call.access, tearDown);
       this.#open.add(tearDown);
       call.signal.addEventListener("abort", end, { once: true });
     });

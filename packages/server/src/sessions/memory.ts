@@ -10,6 +10,8 @@ export interface MemorySessionsOptions {
   idleMs?: number;
   /** Sessions that may live at once; one more takes the place of the idlest. Default 10,000. */
   maxSessions?: number;
+  /** Those of one principal; one more takes the place of their idlest. Default 1000. */
+  maxSessionsPerPrincipal?: number;
   /** Milliseconds for which a session is safe from that; while all are, one more is refused. Default 30 s. */
   safeMs?: number;
   /** Characters of what one session keeps, as JSON: its client's description and subscriptions. Default 64 Ki. */
@@ -28,24 +30,54 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   const {
     idleMs = 30 * 60_000,
     maxSessions = 10_000,
+    maxSessionsPerPrincipal = 1000,
     safeMs = 30_000,
     maxSessionLength = 64 * 1024,
   } = options;
   const prefix = prefixOf(options.instance);
   // Asked-for sessions move to the end, so the idlest are always first.
   const sessions = new Map<string, Kept>();
+  const owned = new Map<string, Set<string>>();
+
+  function forget(id: string): boolean {
+    const principal = sessions.get(id)?.record.principal;
+    if (principal !== undefined) {
+      const own = owned.get(principal);
+      own?.delete(id);
+      if (own?.size === 0) owned.delete(principal);
+    }
+    return sessions.delete(id);
+  }
 
   function sweep(now: number): void {
     for (const [id, { lastAsked }] of sessions) {
       if (now - lastAsked < idleMs) return;
-      sessions.delete(id);
+      forget(id);
     }
   }
 
   /** One client that opens sessions by the thousand must not keep all others out for as long as those live. */
   function makeRoom(now: number): void {
     const [idlest] = sessions;
-    if (idlest !== undefined && now - idlest[1].lastAsked >= safeMs) sessions.delete(idlest[0]);
+    if (idlest !== undefined && now - idlest[1].lastAsked >= safeMs) forget(idlest[0]);
+  }
+
+  /** Who has too many makes room among their own. */
+  function admit(principal: string, now: number): void {
+    const own = owned.get(principal);
+    if (own === undefined || own.size < maxSessionsPerPrincipal) return;
+    let idlest: string | undefined;
+    let since = now - safeMs;
+    for (const id of own) {
+      const { lastAsked } = sessions.get(id) as Kept;
+      if (lastAsked <= since) [idlest, since] = [id, lastAsked];
+    }
+    if (idlest !== undefined) return void forget(idlest);
+    throw limitError(
+      "maxSessionsPerPrincipal",
+      `you have as many sessions as maxSessionsPerPrincipal allows (${maxSessionsPerPrincipal}); try later`,
+      maxSessionsPerPrincipal,
+    );
   }
 
   function checkLength(record: SessionRecord): void {
@@ -61,7 +93,7 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
   function find(id: string, now: number): Kept | undefined {
     const kept = sessions.get(id);
     if (kept === undefined || now - kept.lastAsked < idleMs) return kept;
-    sessions.delete(id);
+    forget(id);
     return undefined;
   }
 
@@ -70,6 +102,8 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
     create(record) {
       const now = Date.now();
       sweep(now);
+      const { principal } = record;
+      if (principal !== undefined) admit(principal, now);
       if (sessions.size >= maxSessions) makeRoom(now);
       if (sessions.size >= maxSessions) {
         throw limitError(
@@ -81,6 +115,10 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       checkLength(record);
       const id = `${prefix}${crypto.randomUUID()}`;
       sessions.set(id, { record, lastAsked: now });
+      if (principal !== undefined) {
+        const own = owned.get(principal) ?? new Set();
+        owned.set(principal, own.add(id));
+      }
       return id;
     },
     get(id) {
@@ -101,6 +139,6 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       kept.record = changed;
       return changed;
     },
-    delete: (id) => find(id, Date.now()) !== undefined && sessions.delete(id),
+    delete: (id) => find(id, Date.now()) !== undefined && forget(id),
   };
 }

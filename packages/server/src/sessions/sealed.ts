@@ -166,9 +166,10 @@ function asSealed(payload: JsonObject | undefined): Sealed | undefined {
   const { since, name, record } = payload;
   if (typeof since !== "number" || !isObject(record)) return undefined;
   if (name !== undefined && typeof name !== "string") return undefined;
-  const { key, revision, client, logLevel, watched } = record;
+  const { key, principal, revision, client, logLevel, watched } = record;
   const wellFormed =
     (key === undefined || typeof key === "string") &&
+    (principal === undefined || typeof principal === "string") &&
     isRevision(revision) &&
     eraOf(revision) === "legacy" &&
     isObject(client) &&

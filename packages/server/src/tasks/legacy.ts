@@ -13,7 +13,7 @@ import {
   type Result,
   writeNotification,
 } from "@patchbay/core";
-import type { Call } from "../exchange.ts";
+import { type Call, countedAs } from "../exchange.ts";
 import type { SessionRecord } from "../legacy/session.ts";
 import type { McpServer } from "../server.ts";
 import type { TaskMaker } from "./call.ts";
@@ -76,7 +76,7 @@ export async function legacyTaskReply(
   call: Call,
   session: SessionRecord,
 ): Promise<Result> {
-  rates.tasks.pass(call.key);
+  rates.tasks.pass(countedAs(call));
   const owner = session.key as string;
   const { taskId } = params;
   switch (method) {

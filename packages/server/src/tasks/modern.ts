@@ -12,7 +12,7 @@ import {
   TASKS_EXTENSION,
   type Task,
 } from "@patchbay/core";
-import type { Call, Caller, ClientDescription } from "../exchange.ts";
+import { type Call, type Caller, type ClientDescription, countedAs } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
 import type { TaskMaker } from "./call.ts";
 import type { TaskRecord } from "./store.ts";
@@ -42,7 +42,7 @@ export async function modernTaskReply(
   params: JsonObject,
   { caller }: Call,
 ): Promise<Result> {
-  rates.tasks.pass(caller.key);
+  rates.tasks.pass(countedAs(caller));
   requireTasks(caller.client);
   const owner = ownerOf(caller);
   switch (method) {
@@ -112,12 +112,9 @@ function requireTasks(client: ClientDescription): void {
     throw new MissingCapabilityError("tasks", { extensions: { [TASKS_EXTENSION]: {} } });
 }
 
-/**
- * Whose a modern client's tasks are. Nothing is known of who asks until requests are authorized: then this is the
- * principal. Until then a task belongs to whoever knows its id.
- */
-function ownerOf(_caller: Caller): string {
-  return "";
+/** Whose a modern client's tasks are: the principal's, or where nothing is known of who asks, whoever's knows their ids. */
+function ownerOf({ access }: Caller): string {
+  return access?.principal ?? "";
 }
 
 /** A task with what its status brings along. */

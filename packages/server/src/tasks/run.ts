@@ -9,6 +9,7 @@ import {
   limitError,
   type Revision,
 } from "@patchbay/core";
+import type { Access } from "../auth/access.ts";
 import {
   type Caller,
   CancelledError,
@@ -50,6 +51,7 @@ const LONGEST_MESSAGE = 1024;
 export class TaskRun implements Exchange {
   /** The task as it was made. */
   readonly record: TaskRecord;
+  readonly access: Access | undefined;
   readonly revision: Revision;
   readonly client: ClientDescription;
   readonly logLevel: LoggingLevel | undefined;
@@ -69,6 +71,7 @@ export class TaskRun implements Exchange {
 
   constructor(record: TaskRecord, caller: Caller, hearing: Hearing, keeper: Keeper) {
     this.record = record;
+    this.access = caller.access;
     this.revision = caller.wire.revision;
     this.client = caller.client;
     this.logLevel = caller.logLevel;

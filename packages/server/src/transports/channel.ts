@@ -17,6 +17,7 @@ import {
   writeError,
 } from "@patchbay/core";
 import { answer, errorAnswer } from "../answer.ts";
+import type { Access } from "../auth/access.ts";
 import type { Reply } from "../dispatch.ts";
 import { Call } from "../exchange.ts";
 import { legacyReply } from "../legacy/methods.ts";
@@ -39,6 +40,8 @@ export interface ChannelOptions extends SubscriptionLimits {
 
 /** A connection that is being served. */
 export interface Serving {
+  /** Takes the text of a message that did not come over the channel, and what it may do. */
+  receive(text: string, access?: Access): void;
   /** For when the client sends no more: ends subscriptions and questions, resolves when no request is in flight. */
   finish(): Promise<void>;
 }
@@ -84,10 +87,10 @@ class Connection implements Serving {
 
   readonly #send = (text: string): void => this.#channel.send(text);
 
-  receive(text: string): void {
+  receive(text: string, access?: Access): void {
     const message = parseMessages(text);
-    if (Array.isArray(message)) this.#batch(message);
-    else this.#receive(message, (answered) => answered !== undefined && this.#channel.send(answered));
+    if (Array.isArray(message)) this.#batch(message, access);
+    else this.#receive(message, access, (answered) => answered !== undefined && this.#channel.send(answered));
   }
 
   finish(): Promise<void> {
@@ -108,10 +111,10 @@ class Connection implements Serving {
   }
 
   /** @param respond is called once with what answers the message, or with nothing; not for what has no answer */
-  #receive(message: Message | InvalidMessage, respond: Respond): void {
+  #receive(message: Message | InvalidMessage, access: Access | undefined, respond: Respond): void {
     switch (message.kind) {
       case "request":
-        return this.#request(message, respond);
+        return this.#request(message, access, respond);
       case "notification":
         return this.#notification(message);
       case "invalid":
@@ -123,7 +126,7 @@ class Connection implements Serving {
   }
 
   /** The messages of a batch are taken one by one; their answers leave together (2025-03-26, basic § Batching). */
-  #batch(messages: (Message | InvalidMessage)[]): void {
+  #batch(messages: (Message | InvalidMessage)[], access: Access | undefined): void {
     if (this.#session?.revision !== "2025-03-26") {
       return this.#channel.send(writeError(undefined, NO_BATCHES.error));
     }
@@ -140,34 +143,34 @@ class Connection implements Serving {
       if (text !== undefined) answers.push(text);
       if (--missing === 0 && answers.length > 0) this.#channel.send(`[${answers.join(",")}]`);
     };
-    for (const message of messages) this.#receive(message, collect);
+    for (const message of messages) this.#receive(message, access, collect);
   }
 
-  #request(request: RequestMessage, respond: Respond): void {
+  #request(request: RequestMessage, access: Access | undefined, respond: Respond): void {
     const modern = declaredVersion(request.params) !== undefined;
     try {
       if (modern) {
-        const caller = readEnvelope(request.params, this.#key);
+        const caller = readEnvelope(request.params, access, this.#key);
         const call = modernCall(this.#server, request, caller, this.#send);
         this.#run(request, call, respond, () =>
           modernReply(this.#server, request, call, this.#subscriptions),
         );
       } else if (request.method === "initialize") {
-        this.#initialize(request, respond);
+        this.#initialize(request, access, respond);
       } else {
-        this.#legacy(request, respond);
+        this.#legacy(request, access, respond);
       }
     } catch (thrown) {
       respond(errorAnswer(modern ? ENVELOPE_WIRE : wireOf(LATEST_LEGACY), request.id, thrown).text);
     }
   }
 
-  #initialize(request: RequestMessage, respond: Respond): void {
+  #initialize(request: RequestMessage, access: Access | undefined, respond: Respond): void {
     if (this.#session !== undefined) {
       throw new ProtocolError(ErrorCode.InvalidRequest, "This connection is initialized already");
     }
-    const { record, result } = initialize(this.#server, request.params);
-    const call = this.#legacyCall(record);
+    const { record, result } = initialize(this.#server, request.params, access?.principal);
+    const call = this.#legacyCall(record, access);
     const open = () => {
       this.#session = record;
       this.#untell = tellChanges(this.#server, () => this.#session, this.#send);
@@ -176,7 +179,7 @@ class Connection implements Serving {
     this.#run(request, call, respond, () => this.#server.through("initialize", request.params, call, open));
   }
 
-  #legacy(request: RequestMessage, respond: Respond): void {
+  #legacy(request: RequestMessage, access: Access | undefined, respond: Respond): void {
     const session = this.#session;
     if (session === undefined && request.method !== "ping") {
       throw new ProtocolError(
@@ -186,7 +189,7 @@ class Connection implements Serving {
     }
     // Who has not introduced itself yet may ping.
     const record = session ?? strangerSession(LATEST_LEGACY);
-    const call = this.#legacyCall(record);
+    const call = this.#legacyCall(record, access);
     const keep = (change: (record: SessionRecord) => SessionRecord) =>
       void Object.assign(record, change(record));
     this.#run(request, call, respond, () =>
@@ -194,8 +197,8 @@ class Connection implements Serving {
     );
   }
 
-  #legacyCall(record: SessionRecord): Call {
-    return new Call(callerOf(record), this.#send, (call) => pushDialogue(call, this.#asked));
+  #legacyCall(record: SessionRecord, access: Access | undefined): Call {
+    return new Call(callerOf(record, access), this.#send, (call) => pushDialogue(call, this.#asked));
   }
 
   #run(request: RequestMessage, call: Call, respond: Respond, work: () => Reply | Promise<Reply>): void {

@@ -12,7 +12,8 @@ export interface FetchServing {
 }
 
 /**
- * Serves an McpServer where requests come as web objects.
+ * Serves an McpServer where requests come as web objects. With `auth` it is to be given those to paths that begin with
+ * `/.well-known/oauth-protected-resource` too.
  *
  * @param options `allowedHosts` is required: what the server is bound to cannot be known here
  * @example

@@ -2,6 +2,8 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { createGate } from "../auth/gate.ts";
+import { WELL_KNOWN } from "../auth/resource.ts";
 import type { Metrics } from "../metrics.ts";
 import type { McpServer } from "../server.ts";
 import { after } from "../timers.ts";
@@ -10,6 +12,9 @@ import { createGuard } from "./http/guard.ts";
 import { NodeExchange } from "./http/node.ts";
 import { createSseEndpoint } from "./http/sse.ts";
 
+export type { AuthInfo } from "../auth/access.ts";
+export type { AuthOptions } from "../auth/gate.ts";
+export type { TokenVerifier, VerifiedToken, VerifyToken } from "../auth/verifier.ts";
 export type { SessionRecord } from "../legacy/session.ts";
 export type {
   EventLog,
@@ -77,7 +82,8 @@ export interface HttpHandler {
 }
 
 /**
- * Makes the handler of a Streamable HTTP endpoint, to be mounted at any path of any `node:http` server.
+ * Makes the handler of a Streamable HTTP endpoint, to be mounted at any path of any `node:http` server. With `auth` it is
+ * to be given the paths that begin with `/.well-known/oauth-protected-resource` too.
  *
  * @param boundTo the address that the HTTP server listens on
  * @throws Error when that address needs `allowedHosts`
@@ -110,7 +116,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
   for (const each of [path, ...(sse ? [sse.path, sse.messagesPath] : [])]) {
     if (!each.startsWith("/")) throw new Error(`A path must begin with "/", not "${each}"`);
   }
-  const endpoint = createEndpoint(server, host, options);
+  const gate = options.auth && createGate(server, options.auth);
+  const endpoint = createEndpoint(server, host, options, gate);
   const sseEndpoint =
     sse &&
     createSseEndpoint(server, createGuard(host, options), {
@@ -121,6 +128,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       maxSseConnections: options.maxSseConnections ?? 1000,
       messagesPath: sse.messagesPath,
       instance: options.instance,
+      gate,
     });
 
   const guard = createGuard(host, options);
@@ -139,7 +147,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       if (draining) response.setHeader("connection", "close");
       metrics?.follow(response);
       const exchange = new NodeExchange(request, response, options.drainTimeout);
-      if (isAt(url, path)) return endpoint.handle(exchange);
+      if (isAt(url, path) || (gate !== undefined && url.startsWith(WELL_KNOWN)))
+        return endpoint.handle(exchange);
       if (sse && sseEndpoint) {
         if (isAt(url, sse.path)) return sseEndpoint.open(exchange);
         if (isAt(url, sse.messagesPath)) return sseEndpoint.post(exchange);

@@ -12,6 +12,7 @@ import {
   type ResultMessage,
   writeError,
 } from "@patchbay/core";
+import { type AuthOptions, createGate, type Gate } from "../../auth/gate.ts";
 import { declaredVersion } from "../../modern/envelope.ts";
 import { type SubscriptionLimits, Subscriptions } from "../../modern/subscriptions.ts";
 import type { McpServer } from "../../server.ts";
@@ -25,6 +26,8 @@ import { serveModern } from "./modern.ts";
 import { fail, METHODS, refuse, refuseForNow, refuseMethod, refuseTooLarge, sendJson } from "./responses.ts";
 
 export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
+  /** Lets in only requests with a good token. Default: anybody. */
+  auth?: AuthOptions;
   /** Bytes in one request's body. Default 4 MiB. */
   maxMessageBytes?: number;
   /** Bytes of a stream that may wait for its reader, which is dropped beyond. Default 4 MiB. */
@@ -73,12 +76,14 @@ const CLOSING = { code: ErrorCode.InternalError, message: "This server is closin
 
 /**
  * @param boundTo the address that the HTTP server listens on; nothing where that is not known
- * @throws Error when that address needs `allowedHosts`
+ * @param gate the one that `options.auth` asks for, where it is there already
+ * @throws Error when that address needs `allowedHosts`, or `auth` is not complete
  */
 export function createEndpoint(
   server: McpServer,
   boundTo: string | undefined,
   options: EndpointOptions = {},
+  gate: Gate | undefined = options.auth && createGate(server, options.auth),
 ): Endpoint {
   const {
     maxMessageBytes = 4 * MIB,
@@ -166,27 +171,32 @@ export function createEndpoint(
     }
   }
 
+  function admitted(http: HttpExchange): void {
+    switch (http.method) {
+      case "POST":
+        return post(http);
+      case "GET":
+        // Who speaks a revision without a GET stream is told so (streamable-http § Earlier Revisions).
+        if (!saysModern(http)) return see(() => legacy.listen(http), http);
+        break;
+      case "DELETE":
+        if (!saysModern(http)) return see(() => legacy.delete(http), http);
+        break;
+      case "OPTIONS":
+        http.setHeader("allow", METHODS);
+        return http.respond(204);
+    }
+    refuseMethod(http, "send each message by POST", saysModern(http) ? MODERN_METHODS : METHODS);
+  }
+
   return {
     handle(http) {
       const refused = guard(http);
       if (refused !== undefined) return refuse(http, 403, refused);
       allowOrigin(http);
       if (ending) return refuseForNow(http, CLOSING);
-      switch (http.method) {
-        case "POST":
-          return post(http);
-        case "GET":
-          // Who speaks a revision without a GET stream is told so (streamable-http § Earlier Revisions).
-          if (!saysModern(http)) return see(() => legacy.listen(http), http);
-          break;
-        case "DELETE":
-          if (!saysModern(http)) return see(() => legacy.delete(http), http);
-          break;
-        case "OPTIONS":
-          http.setHeader("allow", METHODS);
-          return http.respond(204);
-      }
-      refuseMethod(http, "send each message by POST", saysModern(http) ? MODERN_METHODS : METHODS);
+      if (gate === undefined) admitted(http);
+      else gate.admit(http, admitted);
     },
     end() {
       ending = true;

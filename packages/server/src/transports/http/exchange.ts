@@ -1,5 +1,7 @@
 /** One HTTP request and its response, whatever carries them: Node's streams, or web objects. */
 
+import type { Access } from "../../auth/access.ts";
+
 /** The client's end of a stream of events. */
 export interface StreamSink {
   /** Writes text; gives the bytes that the reader had not taken before it. */
@@ -12,6 +14,8 @@ export interface StreamSink {
 
 export interface HttpExchange extends StreamSink {
   readonly method: string;
+  /** The URL's path. */
+  readonly path: string;
   /** The URL's query. */
   readonly query: URLSearchParams;
   /** @param name in lower case */
@@ -23,6 +27,8 @@ export interface HttpExchange extends StreamSink {
    *   another Error when the client went away
    */
   readBody(maxBytes: number, done: (text: string, failure?: Error) => void): void;
+  /** What it may do: the gate says so, where there is one. */
+  access: Access;
   /** Sets a header of the response, before it is sent. */
   setHeader(name: string, value: string): void;
   /**

@@ -11,7 +11,8 @@ import {
   type RequestMessage,
   type ResultMessage,
 } from "@patchbay/core";
-import { type Answer, answer, errorAnswer, type Later } from "../../answer.ts";
+import { type Answer, answer, errorAnswer, type Refusal } from "../../answer.ts";
+import { atExpiry } from "../../auth/expiry.ts";
 import { Call, type Dialogue } from "../../exchange.ts";
 import { EventBudget } from "../../legacy/event-budget.ts";
 import { type EventId, parseEventId } from "../../legacy/event-id.ts";
@@ -112,10 +113,12 @@ export class LegacyEndpoint {
 
   /** Opens a session. */
   async initialize(message: RequestMessage, http: HttpExchange): Promise<void> {
-    const { record, result } = initialize(this.#server, message.params, this.#store !== undefined);
+    const { access } = http;
+    const keeps = this.#store !== undefined;
+    const { record, result } = initialize(this.#server, message.params, access.principal, keeps);
     const { id, method, params } = message;
     const call = new Call(
-      callerOf(record),
+      callerOf(record, access),
       () => {},
       () => NO_DIALOGUE,
     );
@@ -144,9 +147,9 @@ export class LegacyEndpoint {
   #requestIn(session: HttpSession | undefined, message: RequestMessage, http: HttpExchange): void {
     if (session === undefined) return;
     const outlet = this.#outlet(session, http, [message.id]);
-    this.#answer(message, session, outlet, http, (text, later) => {
+    this.#answer(message, session, outlet, http, (text, refusal) => {
       if (text === undefined) outlet.close();
-      else outlet.finish(text, later);
+      else outlet.finish(text, refusal);
     });
   }
 
@@ -185,6 +188,7 @@ export class LegacyEndpoint {
     }
     const session = await this.#find(http);
     if (session === undefined) return;
+    http.onOver(atExpiry(http.access, () => http.end()));
     const lastEventId = http.header("last-event-id");
     if (lastEventId !== undefined && lastEventId !== "") return this.#resume(session, lastEventId, http);
     await this.#connectStandalone(session, http, () => true);
@@ -302,11 +306,11 @@ export class LegacyEndpoint {
     session: HttpSession,
     outlet: Outlet,
     http: HttpExchange,
-    respond: (text: string | undefined, later?: Later) => void,
+    respond: (text: string | undefined, refusal?: Refusal) => void,
   ): void {
     session.going?.admit(message.id);
     const call = new Call(
-      callerOf(session.record),
+      callerOf(session.record, http.access),
       (text) => outlet.send(text),
       (own) => pushDialogue(own, session.live().asked),
       session.id !== undefined && this.#options.maxEvents > 0
@@ -316,10 +320,10 @@ export class LegacyEndpoint {
     const work = () => legacyReply(this.#server, message, call, session, this.#options.maxWatched);
     let answered = false;
     let end = () => {};
-    answer(this.#server, call, message.id, message.method, work, ({ text, later }) => {
+    answer(this.#server, call, message.id, message.method, work, ({ text, refusal }) => {
       answered = true;
       call.finish();
-      if (!call.cancelled) respond(text, later);
+      if (!call.cancelled) respond(text, refusal);
       end();
     });
     if (answered) return;

@@ -33,7 +33,7 @@ export function serveModern(
   try {
     const version = declaredVersion(params);
     if (version !== undefined) checkMirrorHeaders(http, message, version);
-    caller = readEnvelope(params);
+    caller = readEnvelope(params, http.access);
     if (method === "tools/call") {
       const mirrored = server.mirroredParams(params.name);
       if (mirrored !== undefined) checkParamHeaders(http, message, mirrored);

@@ -1,6 +1,7 @@
 /** HTTP on Node: the request and response streams themselves, without web objects between. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Access, ANYBODY } from "../../auth/access.ts";
 import { after } from "../../timers.ts";
 import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
 
@@ -18,6 +19,7 @@ const READ_ANYWAY = 64 * 1024;
 const HEAR_OUT = 1000;
 
 export class NodeExchange implements HttpExchange {
+  access: Access = ANYBODY;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #drainTimeout: number;
@@ -33,6 +35,12 @@ export class NodeExchange implements HttpExchange {
 
   get method(): string {
     return this.#request.method ?? "";
+  }
+
+  get path(): string {
+    const { url = "" } = this.#request;
+    const mark = url.indexOf("?");
+    return mark === -1 ? url : url.slice(0, mark);
   }
 
   get query(): URLSearchParams {

@@ -1,9 +1,9 @@
 /** Where the messages of one legacy POST go: a JSON body, or a stream from the first that comes before the answer. */
 
-import type { Later } from "../../answer.ts";
+import type { Refusal } from "../../answer.ts";
 import type { EventStream } from "../../legacy/event-stream.ts";
 import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
-import { sendLater } from "./responses.ts";
+import { sendRefusal } from "./responses.ts";
 
 export class Outlet {
   readonly #http: HttpExchange;
@@ -20,10 +20,10 @@ export class Outlet {
     this.#begin().send(text);
   }
 
-  /** Sends the answer; `later` is of one that may be asked again. */
-  finish(text: string, later?: Later): void {
+  /** Sends the answer; one that may be asked again has a status of its own. */
+  finish(text: string, refusal?: Refusal): void {
     if (this.#stream !== undefined) return this.#stream.finish(text);
-    if (later !== undefined) return sendLater(this.#http, text, later);
+    if (refusal !== undefined) return sendRefusal(this.#http, text, refusal);
     this.#http.respond(200, JSON_TYPE, text);
   }
 

@@ -12,7 +12,7 @@ import {
   wireOf,
   writeError,
 } from "@patchbay/core";
-import type { Answer, Later } from "../../answer.ts";
+import type { Answer, Refusal } from "../../answer.ts";
 import type { McpServer } from "../../server.ts";
 import { SessionEndedError } from "../../sessions/store.ts";
 import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
@@ -20,7 +20,7 @@ import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
 /** The verbs of the MCP endpoint. */
 export const METHODS = "GET, POST, DELETE, OPTIONS";
 /** What passes by itself, so that trying again later helps. */
-const CAPACITIES: unknown[] = ["maxSessions", "maxInFlight", "maxRequests"];
+const CAPACITIES: unknown[] = ["maxSessions", "maxSessionsPerPrincipal", "maxInFlight", "maxRequests"];
 const LEGACY_WIRE = wireOf(LATEST_LEGACY);
 
 export function sendJson(http: HttpExchange, status: number, text: string): void {
@@ -28,18 +28,23 @@ export function sendJson(http: HttpExchange, status: number, text: string): void
 }
 
 /** A modern answer, with the status that its error wants (streamable-http § Protocol Version Header). */
-export function sendModern(http: HttpExchange, { text, pieces, errorCode, later }: Answer): void {
+export function sendModern(http: HttpExchange, { text, pieces, errorCode, refusal }: Answer): void {
   let status = 200;
-  if (later !== undefined) return sendLater(http, text, later);
+  if (refusal !== undefined) return sendRefusal(http, text, refusal);
   if (errorCode === ErrorCode.MethodNotFound) status = 404;
   else if (errorCode === ErrorCode.MissingRequiredClientCapability) status = 400;
   http.respond(status, JSON_TYPE, text, pieces);
 }
 
-/** What may be asked again later. */
-export function sendLater(http: HttpExchange, text: string, { status, afterMs }: Later): void {
-  http.setHeader("retry-after", String(Math.ceil(afterMs / 1000)));
-  sendJson(http, status, text);
+/** What may be asked again: when, or with which scopes, is in a header. */
+export function sendRefusal(http: HttpExchange, text: string, refusal: Refusal): void {
+  if (refusal.status !== 403) {
+    http.setHeader("retry-after", String(Math.ceil(refusal.afterMs / 1000)));
+  } else {
+    const challenge = http.access.challenge?.(refusal.scopes);
+    if (challenge !== undefined) http.setHeader("www-authenticate", challenge);
+  }
+  sendJson(http, refusal.status, text);
 }
 
 /** An error of the transport; without an id where no request was read. */
@@ -62,7 +67,7 @@ export function refuseMethod(http: HttpExchange, why: string, allowed = METHODS)
 
 /** There is no room now, but there will be. */
 export function refuseForNow(http: HttpExchange, error: ErrorObject, id?: RequestId): void {
-  sendLater(http, writeError(id, error), { status: 503, afterMs: 1000 });
+  sendRefusal(http, writeError(id, error), { status: 503, afterMs: 1000 });
 }
 
 /** What could not even be begun: no room or no store is 503, no session 404, a wrong request 400, all else a fault of ours. */

@@ -37,11 +37,12 @@ export function storedSessions(store: SessionStore, all: LiveSessions, peers?: P
       return undefined;
     }
     const found = (record: SessionRecord | undefined): Found => {
-      if (record !== undefined) {
+      // Whose it is not cannot tell it from one that has ended.
+      if (record !== undefined && record.principal === http.access.principal) {
         all.refresh(id, record);
         return new StoredSession(id, record, store, all, peers);
       }
-      all.drop(id, "the session ended");
+      if (record === undefined) all.drop(id, "the session ended");
       refuse(http, 404, new SessionEndedError().message, requestId);
       return undefined;
     };

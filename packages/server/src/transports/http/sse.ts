@@ -1,6 +1,8 @@
 /** HTTP+SSE, the transport of 2024-11-05: a GET stream down, a POST for each message up. It is a channel like stdio. */
 
 import { type Channel, limitError, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
+import { atExpiry } from "../../auth/expiry.ts";
+import type { Gate } from "../../auth/gate.ts";
 import type { McpServer } from "../../server.ts";
 import { prefixOf } from "../../sessions/instance.ts";
 import { every } from "../../timers.ts";
@@ -20,6 +22,8 @@ export interface SseOptions extends ChannelOptions {
   messagesPath: string;
   /** Begins the ids of connections, for balancers. */
   instance: string | undefined;
+  /** Lets requests in, where not anybody may come. */
+  gate: Gate | undefined;
 }
 
 /** The two endpoints of the transport. */
@@ -33,6 +37,8 @@ export interface SseEndpoint {
 }
 
 interface Connection {
+  /** Whose it is: nobody else finds it. */
+  principal: string | undefined;
   channel: SseChannel;
   serving: Serving;
 }
@@ -43,68 +49,77 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
   const connections = new Map<string, Connection>();
   let ending = false;
 
-  const admit = (http: HttpExchange, method: string): boolean => {
+  const admit = (http: HttpExchange, method: string, next: (http: HttpExchange) => void): void => {
     const refused = guard(http);
-    if (refused !== undefined) {
-      refuse(http, 403, refused);
-      return false;
-    }
+    if (refused !== undefined) return refuse(http, 403, refused);
     allowOrigin(http);
-    if (http.method === method) return true;
-    http.setHeader("allow", `${method}, OPTIONS`);
-    if (http.method === "OPTIONS") http.respond(204);
-    else refuse(http, 405, `Method not allowed: ${http.method}`);
-    return false;
+    if (http.method !== method) {
+      http.setHeader("allow", `${method}, OPTIONS`);
+      if (http.method === "OPTIONS") http.respond(204);
+      else refuse(http, 405, `Method not allowed: ${http.method}`);
+      return;
+    }
+    if (options.gate === undefined) next(http);
+    else options.gate.admit(http, next);
   };
 
+  function open(http: HttpExchange): void {
+    if (!accepts(http.header("accept"), "text/event-stream")) {
+      return refuse(http, 406, "Not acceptable: Accept must list text/event-stream");
+    }
+    if (ending || connections.size >= maxSseConnections) {
+      const what = `as many connections as maxSseConnections allows (${maxSseConnections}) are open; try later`;
+      const { code, message, data } = limitError("maxSseConnections", what, maxSseConnections);
+      return refuseForNow(
+        http,
+        ending ? { code, message: "This server is closing" } : { code, message, data },
+      );
+    }
+    const id = prefix + crypto.randomUUID();
+    http.openStream();
+    http.write(`event: endpoint\ndata: ${messagesPath}?sessionId=${id}\n\n`);
+    const channel = new SseChannel(http, options);
+    const serving = serveChannel(server, channel, options);
+    connections.set(id, { principal: http.access.principal, channel, serving });
+    const callOff = atExpiry(http.access, () => finish(channel, serving));
+    http.onOver(() => {
+      callOff();
+      connections.delete(id);
+    });
+  }
+
+  function post(http: HttpExchange): void {
+    const id = http.query.get("sessionId");
+    if (id === null)
+      return refuse(http, 400, "The sessionId is missing: it comes with the stream's first event");
+    const connection = connections.get(id);
+    // Whose it is not cannot tell it from one that has ended.
+    if (connection === undefined || connection.principal !== http.access.principal)
+      return refuse(http, 404, "Session not found: its stream has ended; open it again");
+    if (!isJson(http.header("content-type"))) {
+      return refuse(http, 415, "Unsupported media type: the Content-Type must be application/json");
+    }
+    http.readBody(maxMessageBytes, (text, failure) => {
+      if (failure instanceof BodyTooLargeError) {
+        return refuseTooLarge(http, maxMessageBytes);
+      }
+      if (failure !== undefined) return http.destroy();
+      http.respond(202, "text/plain", "Accepted");
+      connection.serving.receive(text, http.access);
+    });
+  }
+
+  /** What is in flight is answered first. */
+  function finish(channel: SseChannel, serving: Serving): void {
+    void serving.finish().then(() => channel.close());
+  }
+
   return {
-    open(http) {
-      if (!admit(http, "GET")) return;
-      if (!accepts(http.header("accept"), "text/event-stream")) {
-        return refuse(http, 406, "Not acceptable: Accept must list text/event-stream");
-      }
-      if (ending || connections.size >= maxSseConnections) {
-        const what = `as many connections as maxSseConnections allows (${maxSseConnections}) are open; try later`;
-        const { code, message, data } = limitError("maxSseConnections", what, maxSseConnections);
-        return refuseForNow(
-          http,
-          ending ? { code, message: "This server is closing" } : { code, message, data },
-        );
-      }
-      const id = prefix + crypto.randomUUID();
-      http.openStream();
-      http.write(`event: endpoint\ndata: ${messagesPath}?sessionId=${id}\n\n`);
-      const channel = new SseChannel(http, options);
-      connections.set(id, { channel, serving: serveChannel(server, channel, options) });
-      http.onOver(() => connections.delete(id));
-    },
-
-    post(http) {
-      if (!admit(http, "POST")) return;
-      const id = http.query.get("sessionId");
-      if (id === null)
-        return refuse(http, 400, "The sessionId is missing: it comes with the stream's first event");
-      const connection = connections.get(id);
-      if (connection === undefined)
-        return refuse(http, 404, "Session not found: its stream has ended; open it again");
-      if (!isJson(http.header("content-type"))) {
-        return refuse(http, 415, "Unsupported media type: the Content-Type must be application/json");
-      }
-      http.readBody(maxMessageBytes, (text, failure) => {
-        if (failure instanceof BodyTooLargeError) {
-          return refuseTooLarge(http, maxMessageBytes);
-        }
-        if (failure !== undefined) return http.destroy();
-        http.respond(202, "text/plain", "Accepted");
-        connection.channel.receive(text);
-      });
-    },
-
+    open: (http) => admit(http, "GET", open),
+    post: (http) => admit(http, "POST", post),
     end() {
       ending = true;
-      for (const { channel, serving } of connections.values()) {
-        void serving.finish().then(() => channel.close());
-      }
+      for (const { channel, serving } of connections.values()) finish(channel, serving);
     },
   };
 }
@@ -113,7 +128,6 @@ class SseChannel implements Channel {
   readonly #http: HttpExchange;
   readonly #maxBufferedBytes: number;
   readonly #stopKeepAlive: () => void;
-  #onMessage: (text: string) => void = () => {};
 
   constructor(http: HttpExchange, { maxBufferedBytes, keepAlive }: SseOptions) {
     this.#http = http;
@@ -125,16 +139,12 @@ class SseChannel implements Channel {
     if (this.#http.write(sseEvent(text)) > this.#maxBufferedBytes) this.#http.destroy();
   }
 
-  listen(onMessage: (text: string) => void, onClose: (cause?: Error) => void): void {
-    this.#onMessage = onMessage;
+  /** Messages come by POST, each with what it may do. */
+  listen(_onMessage: (text: string) => void, onClose: (cause?: Error) => void): void {
     this.#http.onOver(() => {
       this.#stopKeepAlive();
       onClose();
     });
-  }
-
-  receive(text: string): void {
-    this.#onMessage(text);
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,10 @@
 /** HTTP as web objects: a `Request` in, a `Response` out, for Workers, Deno, Bun and their like. */
 
+import { type Access, ANYBODY } from "../../auth/access.ts";
 import { BodyTooLargeError, type HttpExchange, STREAM_HEADERS } from "./exchange.ts";
 
 export class WebExchange implements HttpExchange {
+  access: Access = ANYBODY;
   /** Settles as soon as the response has begun. */
   readonly response: Promise<Response>;
   readonly #request: Request;
@@ -24,6 +26,10 @@ export class WebExchange implements HttpExchange {
 
   get method(): string {
     return this.#request.method;
+  }
+
+  get path(): string {
+    return new URL(this.#request.url).pathname;
   }
 
   get query(): URLSearchParams {

@@ -1,0 +1,71 @@
+/** What verifies tokens: one contract, whatever does it. */
+
+import type { JsonObject } from "@patchbay/core";
+
+/** What a good token says. */
+export interface VerifiedToken {
+  issuer: string;
+  subject: string;
+  clientId?: string | undefined;
+  scopes?: readonly string[];
+  /** Milliseconds since 1970. A token without is verified with each request. */
+  expiresAt?: number | undefined;
+  claims?: JsonObject;
+}
+
+/**
+ * Verifies a token: that it was issued for this server, and counts now.
+ *
+ * @param signal aborts when the request is not waited for any more
+ * @returns who it names
+ * @throws whatever is wrong with it: the request is then refused. Only the text of a `RefusedTokenError` is told
+ */
+export type VerifyToken = (token: string, signal: AbortSignal) => VerifiedToken | Promise<VerifiedToken>;
+
+export interface TokenVerifier {
+  verify: VerifyToken;
+  /** The issuers whose tokens it takes; clients are told to log in there. */
+  issuers?: readonly string[];
+  /** Who its tokens have to be for. */
+  audience?: readonly string[];
+  /** Milliseconds for which a token is not verified again, at most. Default: until it expires. */
+  rememberMs?: number;
+}
+
+/** A token is refused, for a reason that its sender may be told. */
+export class RefusedTokenError extends Error {
+  constructor(why: string, options?: ErrorOptions) {
+    super(why, options);
+    this.name = "RefusedTokenError";
+  }
+}
+
+/**
+ * Reads what a token's claims say (RFC 9068 § 2.2, RFC 7662 § 2.2).
+ *
+ * @throws RefusedTokenError when they do not say whose it is, or bind it to a key that we do not ask for
+ */
+export function readClaims(claims: JsonObject, issuer: string): VerifiedToken {
+  const { sub, client_id, azp, scope, scp, exp, cnf } = claims;
+  const clientId = textOf(client_id) ?? textOf(azp);
+  // A client that acts for itself may have no subject; it is never mistaken for a user of that name.
+  const subject = textOf(sub) ?? (clientId && `client ${clientId}`);
+  if (subject === undefined) throw new RefusedTokenError("it does not say whose it is (sub)");
+  // RFC 9449 § 7.2: what is bound to a key is worth nothing without it.
+  if (cnf !== undefined)
+    throw new RefusedTokenError("it is bound to a key, and this server takes bearer tokens");
+  const scopes = scope ?? scp;
+  const listed = typeof scopes === "string" ? scopes.split(" ") : Array.isArray(scopes) ? scopes : [];
+  return {
+    issuer,
+    subject,
+    clientId,
+    scopes: listed.filter((each): each is string => typeof each === "string" && each !== ""),
+    expiresAt: typeof exp === "number" ? exp * 1000 : undefined,
+    claims,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
