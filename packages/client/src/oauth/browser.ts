@@ -52,6 +52,8 @@ function visit(
       const ended = AbortSignal.any([signal, over.signal]);
       try {
         const back = cameBack(server, new URL(redirectUri), new URL(url).searchParams.get("state"), ended);
+        // Who cannot be sent there does not come back.
+        back.catch(() => {});
         onUrl?.(url);
         await open(url);
         return await (pasted === undefined ? back : Promise.race([back, pasted(ended)]));

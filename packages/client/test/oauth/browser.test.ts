@@ -72,6 +72,14 @@ describe("coming back", () => {
     );
   });
 
+  test("is not waited for where nobody could be sent", async () => {
+    const open = () => {
+      throw new Error("no browser");
+    };
+    const visit = await prepared({ open });
+    await expect(visit.go("https://issuer.example/?state=mine", never)).rejects.toThrow("no browser");
+  });
+
   test("is given up with the login, and leaves no port open", async () => {
     const visit = await prepared();
     const abort = new AbortController();
