@@ -183,7 +183,9 @@ export class Obtaining {
     const { signal, hold } = need;
     const registering = this.#registering(discovery, signal);
     const scope = scopes?.join(" ");
-    const key = discovery.dpop ? await BoundKey.create() : undefined;
+    // Who had a token that nobody else could use does not get a lesser one.
+    const bound = discovery.dpop || need.before?.tokenType === "dpop";
+    const key = bound ? await BoundKey.create() : undefined;
     if (grant !== undefined) {
       const identity = (await fixedIdentity(registering)) ?? NOBODY;
       const asking = this.#asking(discovery, identity, scope, key);

@@ -329,6 +329,35 @@ describe("a token that is bound to a key", () => {
     expect(authorization.logins()).toHaveLength(1);
   });
 
+  test("is followed by such a token, though the server does not say again that it wants one", async () => {
+    let count = 0;
+    const { authorization, server } = await world(
+      {
+        quirks: {
+          "/token": ({ headers }) => {
+            const access = `access-${count++}`;
+            authorization.tokens.set(access, []);
+            const type = headers.dpop === undefined ? "Bearer" : "DPoP";
+            return json({ access_token: access, token_type: type, expires_in: 0 });
+          },
+        },
+      },
+      {
+        quirks: {
+          "/mcp": ({ headers }) =>
+            headers.authorization === undefined ? json({}, 401, { "www-authenticate": "DPoP" }) : undefined,
+        },
+      },
+    );
+    const grant = { type: "client_credentials" } as const;
+    const auth = { clientId: "me", clientSecret: "secret", issuer: authorization.origin, grant };
+    const client = await connected(server.url, auth);
+    await client.callTool("print");
+    expect(count).toBeGreaterThan(1);
+    expect(tokenRequests(authorization).every(({ headers }) => headers.dpop !== undefined)).toBe(true);
+    expect(server.heard.at(-1)?.headers.authorization).toMatch(/^DPoP /);
+  });
+
   test("is not asked for where the server does not want it", async () => {
     const { authorization, server } = await world({
       metadata: { dpop_signing_alg_values_supported: ["ES256"] },
