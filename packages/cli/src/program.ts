@@ -100,6 +100,7 @@ ${EXIT_CODES}`,
       "patchbay serve ./my-server.js --http 8080",
       "patchbay serve weather --http --host 0.0.0.0 --allow-host mcp.example.com",
       "patchbay serve weather --http --workers 4 --metrics",
+      "patchbay serve weather --http --auth-issuer https://idp.example.com --auth-audience https://mcp.example.com/mcp",
       "REDIS_URL=redis://127.0.0.1:6379 patchbay serve weather --http --sessions redis --log json",
     ],
     SERVING,
@@ -141,6 +142,10 @@ ${EXIT_CODES}`,
     )
     .option("--metrics [port]", "let Prometheus scrape /metrics on a port of its own (default 9464)")
     .option("--metrics-host <address>", "the address of that port (default 127.0.0.1)")
+    .option("--auth-issuer <url>", "take only tokens of this authorization server, in every request")
+    .option("--auth-audience <url>", "that are for this: the URL that clients use")
+    .option("--auth-scopes <scopes>", "and have these scopes, separated by spaces (default none)")
+    .option("--auth-jwks <url>", "where the issuer's keys are (default: where its metadata says)")
     .option("--log <format>", "log on stderr as json, or pretty for people (default off)")
     .option(
       "--log-level <level>",

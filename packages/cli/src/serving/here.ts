@@ -6,6 +6,7 @@ import type { HttpServing, SessionStore } from "@patchbay/server/http";
 import type { Metrics } from "@patchbay/server/metrics";
 import type { Context } from "../context.ts";
 import { failed, usage } from "../failure.ts";
+import { openAuth } from "./auth.ts";
 import { hideSecrets } from "./hide.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { load } from "./load.ts";
@@ -52,6 +53,7 @@ export async function listen(
   if (secrets.length > 0) server.sealWith(secrets);
   if (journal.observer !== undefined) server.observe(journal.observer);
   const { serveHttp } = await import("@patchbay/server/http");
+  const auth = await openAuth(plan.auth);
   const { sessions, close } = await openSessions(server, plan, journal);
   const running = await serveHttp(server, {
     port,
@@ -60,6 +62,7 @@ export async function listen(
     allowedHosts,
     sessions,
     instance,
+    ...auth,
     ...(metrics && { metrics }),
   }).catch(async (thrown: NodeJS.ErrnoException) => {
     await close();

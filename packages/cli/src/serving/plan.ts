@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { nearest } from "@patchbay/core";
 import { usage } from "../failure.ts";
+import { type AuthPlan, authPlanOf } from "./auth.ts";
 
 /** As the command line gives them. */
 export interface ServeOptions {
@@ -23,6 +24,10 @@ export interface ServeOptions {
   metricsHost?: string;
   log?: string;
   logLevel?: string;
+  authIssuer?: string;
+  authAudience?: string;
+  authScopes?: string;
+  authJwks?: string;
 }
 
 /** What is written on stderr while it serves. */
@@ -54,6 +59,8 @@ export interface HttpPlan {
   allowedHosts: string[] | undefined;
   workers: number;
   sessions: SessionsPlan;
+  /** Whose tokens are asked for, if anybody's. */
+  auth: AuthPlan | undefined;
   /** What seals `requestState`, where it is given; else each server's own. */
   secrets: string[];
   instance: string | undefined;
@@ -86,6 +93,10 @@ const OF_HTTP = {
   drainDelay: "--drain-delay",
   metrics: "--metrics",
   metricsHost: "--metrics-host",
+  authIssuer: "--auth-issuer",
+  authAudience: "--auth-audience",
+  authScopes: "--auth-scopes",
+  authJwks: "--auth-jwks",
 } as const;
 
 /**
@@ -123,6 +134,7 @@ export function planOf(
     allowedHosts: options.allowHost,
     workers,
     sessions,
+    auth: authPlanOf(options),
     secrets,
     instance: instanceOf(options.instance),
     maxRestarts: countOf("--max-restarts", options.maxRestarts, 10),
