@@ -13,6 +13,8 @@ export interface RedisSessionsOptions extends RedisOptions {
   idleMs?: number;
   /** Sessions of all instances that may live at once; one more takes the place of the idlest. Default 100,000. */
   maxSessions?: number;
+  /** Those of one principal, on all instances; one more takes the place of their idlest. Default 1000. */
+  maxSessionsPerPrincipal?: number;
   /** Milliseconds for which a session is safe from that; while all are, one more is refused. Default 30 s. */
   safeMs?: number;
   /** Characters of what one session keeps, as JSON: its client's description and subscriptions. Default 64 Ki. */
@@ -58,6 +60,8 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
 return 1`;
 
+type Limit = "maxSessions" | "maxSessionsPerPrincipal";
+
 /** Changes of one session that may get in the way of another before it is given up. */
 const MAX_TRIES = 100;
 /** Sessions whose last touch is remembered; the oldest is forgotten, and touched once more than it needed. */
@@ -77,6 +81,7 @@ export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}):
   const {
     idleMs = 30 * 60_000,
     maxSessions = 100_000,
+    maxSessionsPerPrincipal = 1000,
     safeMs = 30_000,
     maxSessionLength = 64 * 1024,
   } = given;
@@ -89,12 +94,33 @@ export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}):
   /** When a session was last touched by this instance, the longest ago first. */
   const touched = new Map<string, number>();
 
+  /** The sessions of one principal. */
+  const ownOf = (principal: string) => `${redis.prefix}{${principal}}:sessions`;
+
   const keyOf = (id: string) => `${redis.prefix}{${id}}:session`;
 
   function checkLength(text: string): string {
     if (text.length <= maxSessionLength) return text;
     const what = `a session keeps more than maxSessionLength allows (${maxSessionLength} characters)`;
     throw limitError("maxSessionLength", what, maxSessionLength);
+  }
+
+  /** Counts a session among those of a key, and lets go of the one that made room for it. */
+  async function admit(id: string, key: string, limit: Limit, max: number, whose: string): Promise<void> {
+    const gone = await redis.run(key, "EVAL", ADMIT, "1", key, id, lifetime, `${max}`, `${safeMs}`);
+    if (gone === 0) throw limitError(limit, `${whose} as ${limit} allows (${max}) are open; try later`, max);
+    if (typeof gone !== "string") return;
+    await redis.run(keyOf(gone), "DEL", keyOf(gone));
+    await shared.tellAll({ kind: "ended", session: gone });
+  }
+
+  /** Nobody waits for it. */
+  function touch(id: string, key: string): void {
+    redis.run(key, "EVAL", TOUCH, "1", key, id, `${2 * Number(lifetime)}`).catch(() => {});
+  }
+
+  function forget(id: string, key: string): Promise<unknown> {
+    return redis.run(key, "ZREM", key, id);
   }
 
   function remember(id: string, now: number): void {
@@ -113,15 +139,14 @@ export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}):
     async create(record) {
       const text = checkLength(JSON.stringify(record));
       const id = crypto.randomUUID();
-      const admit = [id, lifetime, `${maxSessions}`, `${safeMs}`];
-      const gone = await redis.run(all, "EVAL", ADMIT, "1", all, ...admit);
-      if (gone === 0) {
-        const what = `as many sessions as maxSessions allows (${maxSessions}) are open; try later`;
-        throw limitError("maxSessions", what, maxSessions);
-      }
-      if (typeof gone === "string") {
-        await redis.run(keyOf(gone), "DEL", keyOf(gone));
-        await shared.tellAll({ kind: "ended", session: gone });
+      const own = record.principal === undefined ? undefined : ownOf(record.principal);
+      if (own !== undefined)
+        await admit(id, own, "maxSessionsPerPrincipal", maxSessionsPerPrincipal, "as many sessions of yours");
+      try {
+        await admit(id, all, "maxSessions", maxSessions, "as many sessions");
+      } catch (thrown) {
+        if (own !== undefined) await forget(id, own).catch(() => {});
+        throw thrown;
       }
       const key = keyOf(id);
       await redis.run(key, "SET", key, text, "PX", lifetime);
@@ -140,9 +165,11 @@ export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}):
       }
       if (!fresh) {
         remember(id, now);
-        redis.run(all, "EVAL", TOUCH, "1", all, id, `${2 * Number(lifetime)}`).catch(() => {});
+        touch(id, all);
       }
-      return JSON.parse(text) as SessionRecord;
+      const record = JSON.parse(text) as SessionRecord;
+      if (!fresh && record.principal !== undefined) touch(id, ownOf(record.principal));
+      return record;
     },
 
     async has(id) {
@@ -166,11 +193,11 @@ export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}):
 
     async delete(id) {
       touched.delete(id);
-      const [deleted] = await Promise.all([
-        redis.run(keyOf(id), "DEL", keyOf(id)),
-        redis.run(all, "ZREM", all, id),
-      ]);
-      return deleted === 1;
+      const [deleted] = await Promise.all([redis.run(keyOf(id), "GETDEL", keyOf(id)), forget(id, all)]);
+      if (typeof deleted !== "string") return false;
+      const { principal } = JSON.parse(deleted) as SessionRecord;
+      if (principal !== undefined) await forget(id, ownOf(principal));
+      return true;
     },
 
     ready: () => redis.ready,
