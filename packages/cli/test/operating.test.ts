@@ -230,23 +230,42 @@ describe("no session id and no secret", () => {
   });
 });
 
-test("the metrics of all workers are one", async () => {
+test("the metrics of workers are scraped together, each by itself, and begin anew with who takes a place", async () => {
   const served = await serve(["--workers", "2", "--metrics", "0"]);
   const [, metricsUrl] = await served.said("stderr", /Metrics are at (http\S+)/);
   const { id } = await openSession(served.url);
-  const pids = new Set<string>();
+  const ask = async () => {
+    const { result } = (await (await post(served.url, call("pid"), { "mcp-session-id": id })).json()) as Json;
+    return Number(result.content[0].text);
+  };
+  const pids = new Set<number>();
   let calls = 0;
   while (pids.size < 2) {
     calls++;
-    pids.add(await (await post(served.url, call("pid"), { "mcp-session-id": id })).text());
+    pids.add(await ask());
   }
-  const text = await (await fetch(metricsUrl as string)).text();
-  expect(text).toContain(
-    `patchbay_requests_total{method="tools/call",revision="2025-11-25",outcome="ok"} ${calls}\n`,
-  );
-  expect(text).toContain(
-    `patchbay_request_duration_seconds_count{method="tools/call",revision="2025-11-25"} ${calls}\n`,
-  );
+  const scrape = async () => {
+    const text = await (await fetch(metricsUrl as string)).text();
+    const value = (start: string, labels = "") =>
+      Number(new RegExp(`^${start}${labels}[^}\\n]*}? (\\d+)$`, "m").exec(text)?.[1]);
+    const called = (name: string, worker: string) =>
+      value(name, `{method="tools/call",revision="2025-11-25"[^}]*worker="${worker}"`) || 0;
+    return { value, called: (name: string) => called(name, "1") + called(name, "2") };
+  };
+  const before = await scrape();
+  for (const name of ["patchbay_requests_total", "patchbay_request_duration_seconds_count"])
+    expect(before.called(name)).toBe(calls);
+  expect([before.value("patchbay_workers"), before.value("patchbay_worker_restarts_total")]).toEqual([2, 0]);
+  expect(before.value("process_start_time_seconds", '{worker="1"')).toBeGreaterThan(0);
+
+  process.kill([...pids][0] as number, "SIGKILL");
+  await served.said("stderr", /was ended by SIGKILL/);
+  await vi.waitUntil(async () => (await scrape()).value("patchbay_workers") === 2, { timeout: 30_000 });
+  const after = await scrape();
+  expect(after.value("patchbay_worker_restarts_total")).toBe(1);
+  // What is left is of who lives; whoever took the place counts from nothing, under the same label.
+  expect(after.called("patchbay_requests_total")).toBeLessThan(calls);
+  expect(after.value("process_start_time_seconds", '{worker="2"')).toBeGreaterThan(0);
   await served.end();
 });
 

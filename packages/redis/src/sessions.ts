@@ -24,6 +24,7 @@ export interface RedisSessionsOptions extends RedisOptions {
 /** Sessions that other instances share. */
 export type RedisSessions = SessionStore & {
   readonly shared: RedisInstances;
+  count(): Promise<number>;
   ready(): boolean;
   close(): Promise<void>;
 };
@@ -53,6 +54,11 @@ const TOUCH = `
 local time = redis.call('TIME')
 redis.call('ZADD', KEYS[1], 'XX', time[1] * 1000 + math.floor(time[2] / 1000), ARGV[1])
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+
+/** Counts those that have not idled away, by the clock of Redis. */
+const COUNT = `
+local time = redis.call('TIME')
+return redis.call('ZCOUNT', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[1], '+inf')`;
 
 /** Replaces a record by another, if it is still what it was, for as long as it had left to live. */
 const REPLACE = `
@@ -198,6 +204,10 @@ export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}):
       const { principal } = JSON.parse(deleted) as SessionRecord;
       if (principal !== undefined) await forget(id, ownOf(principal));
       return true;
+    },
+
+    async count() {
+      return (await redis.run(all, "EVAL", COUNT, "1", all, lifetime)) as number;
     },
 
     ready: () => redis.ready,

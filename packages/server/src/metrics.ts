@@ -1,10 +1,12 @@
 /** Metrics for Prometheus: what is asked, what becomes of it, how long it takes, and what is open. */
 
 import type { ServerResponse } from "node:http";
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Observer } from "./observer.ts";
+import { shareMetrics } from "./worker-metrics.ts";
 
 export { type MetricsServing, type MetricsServingOptions, serveMetrics } from "./transports/http/metrics.ts";
+export { metricsOfWorkers, type WorkersMetrics } from "./worker-metrics.ts";
 
 /** What can be scraped. */
 export interface MetricsSource {
@@ -19,13 +21,17 @@ export interface Metrics extends MetricsSource {
   /** Counts a response, and what waits in it, until it is over. */
   follow(response: ServerResponse): void;
   /**
-   * Is a number that is asked for at each scrape; the sum, where several are read.
+   * Is a number that is asked for at each scrape; the sum, where several are read; left out while one cannot be.
    *
    * @returns ends it
    */
-  gauge(name: string, help: string, read: () => number): () => void;
-  /** In a worker of `node:cluster`: lets the process that started it gather these, by `metricsOfWorkers`. */
-  share(): void;
+  gauge(name: string, help: string, read: () => number | Promise<number>): () => void;
+  /**
+   * In a worker of `node:cluster`: lets the process that started it gather these, by `metricsOfWorkers`.
+   *
+   * @param worker the place that it has among them, a label of all its metrics
+   */
+  share(worker: string): void;
 }
 
 /** As a label any other is `other`: a client may write what it likes. */
@@ -98,7 +104,7 @@ export function createMetrics(): Metrics {
     registers,
   });
   const open = new Set<ServerResponse>();
-  const readers = new Map<string, Set<() => number>>();
+  const readers = new Map<string, Set<() => number | Promise<number>>>();
   const gauge: Metrics["gauge"] = (name, help, read) => {
     const known = readers.get(name);
     const all = known ?? new Set();
@@ -108,8 +114,13 @@ export function createMetrics(): Metrics {
         name,
         help,
         registers,
-        collect() {
-          this.set([...all].reduce((sum, each) => sum + each(), 0));
+        async collect() {
+          try {
+            const numbers = await Promise.all([...all].map((each) => each()));
+            this.set(numbers.reduce((sum, each) => sum + each, 0));
+          } catch {
+            this.remove();
+          }
         },
       });
     }
@@ -155,17 +166,8 @@ export function createMetrics(): Metrics {
       });
     },
     gauge,
-    share() {
-      AggregatorRegistry.setRegistries(registry);
-      new AggregatorRegistry();
-    },
+    share: (worker) => shareMetrics(registry, worker),
   };
-}
-
-/** The metrics of all workers of `node:cluster` as one, in the process that started them. */
-export function metricsOfWorkers(): MetricsSource {
-  const registry = new AggregatorRegistry();
-  return { contentType: registry.contentType, text: () => registry.clusterMetrics() };
 }
 
 /** A response that is whole ends in the turn in which it begins. */

@@ -179,6 +179,19 @@ describe("metrics", () => {
     expect(await metrics.text()).toContain("test_gauge 4");
   });
 
+  test("count the sessions that live, and leave out what cannot be known now", async () => {
+    const { running, value, metrics } = await counted();
+    const session = await openSession(running.url);
+    await openSession(running.url);
+    expect(await value("patchbay_stored_sessions")).toBe(2);
+    await session.delete();
+    expect(await value("patchbay_stored_sessions")).toBe(1);
+    metrics.gauge("test_away", "a number", () => Promise.reject(new Error("away")));
+    const text = await metrics.text();
+    expect(text).not.toMatch(/^test_away/m);
+    expect(text).toContain("patchbay_stored_sessions 1");
+  });
+
   test("are on a port of their own, for who may see them", async () => {
     const { running, metrics } = await counted();
     expect((await fetch(new URL("/metrics", running.url))).status).toBe(404);

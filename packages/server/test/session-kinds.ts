@@ -109,7 +109,9 @@ export function describeSessionStore(name: string, kind: SessionKind): void {
         true,
       ]);
       await expect((async () => store.create(RECORD))()).rejects.toMatchObject(limited);
+      expect(await store.count?.()).toBe(2);
       expect(await store.delete(third)).toBe(true);
+      expect(await store.count?.()).toBe(1);
       expect(await open(store)).toBeTypeOf("string");
     });
   });

@@ -20,7 +20,7 @@ export async function serveAsWorker(name: string, plan: HttpPlan, context: Conte
   let served: Awaited<ReturnType<typeof listen>>;
   const journal = await openJournal(plan.log, context.output, { worker: number });
   try {
-    served = await listen(await load(name), own, journal, await sharedMetrics(plan));
+    served = await listen(await load(name), own, journal, await sharedMetrics(plan, number));
   } catch (thrown) {
     const { kind, exitCode, message } = toFailure(thrown);
     await tell({ kind: "failure", failure: kind, exitCode, message: context.output.without(message) });
@@ -33,11 +33,11 @@ export async function serveAsWorker(name: string, plan: HttpPlan, context: Conte
 }
 
 /** They are gathered by the process that started us. */
-async function sharedMetrics({ metrics: place }: HttpPlan): Promise<Metrics | undefined> {
+async function sharedMetrics({ metrics: place }: HttpPlan, number: number): Promise<Metrics | undefined> {
   if (place === undefined) return undefined;
   const { createMetrics } = await import("@patchbay/server/metrics");
   const metrics = createMetrics();
-  metrics.share();
+  metrics.share(`${number}`);
   return metrics;
 }
 

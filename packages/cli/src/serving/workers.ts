@@ -2,7 +2,7 @@
 
 import cluster, { type Worker } from "node:cluster";
 import { type AddressInfo, createServer } from "node:net";
-import type { MetricsServing } from "@patchbay/server/metrics";
+import type { WorkersMetrics } from "@patchbay/server/metrics";
 import type { Context } from "../context.ts";
 import { Failure, failed } from "../failure.ts";
 import { metricsRefusal } from "./here.ts";
@@ -24,20 +24,28 @@ export async function serveByWorkers(name: string, plan: HttpPlan, context: Cont
   const journal = await openJournal(plan.log, context.output);
   const scraped = await openMetrics(plan);
   try {
-    await new Workers(name, plan, context, journal, scraped?.url).run();
+    await new Workers(name, plan, context, journal, scraped).run();
   } finally {
     await scraped?.close();
     await journal.close();
   }
 }
 
-async function openMetrics({ metrics: place }: HttpPlan): Promise<MetricsServing | undefined> {
+interface Scraped {
+  metrics: WorkersMetrics;
+  url: string;
+  close(): Promise<void>;
+}
+
+async function openMetrics({ metrics: place }: HttpPlan): Promise<Scraped | undefined> {
   if (place === undefined) return undefined;
   const { metricsOfWorkers, serveMetrics } = await import("@patchbay/server/metrics");
   const { port, host } = place;
-  return serveMetrics(metricsOfWorkers(), { port, host }).catch((thrown) => {
+  const metrics = metricsOfWorkers();
+  const serving = await serveMetrics(metrics, { port, host }).catch((thrown) => {
     throw metricsRefusal(thrown, port);
   });
+  return { metrics, url: serving.url, close: () => serving.close() };
 }
 
 class Workers {
@@ -45,7 +53,7 @@ class Workers {
   readonly #plan: HttpPlan;
   readonly #context: Context;
   readonly #journal: Journal;
-  readonly #metricsUrl: string | undefined;
+  readonly #scraped: Scraped | undefined;
   readonly #secrets: string[];
   /** All of them listen at the same, those too that come when no other is left. */
   #port: number;
@@ -62,10 +70,10 @@ class Workers {
     plan: HttpPlan,
     context: Context,
     journal: Journal,
-    metricsUrl: string | undefined,
+    scraped: Scraped | undefined,
   ) {
     this.#journal = journal;
-    this.#metricsUrl = metricsUrl;
+    this.#scraped = scraped;
     this.#name = name;
     this.#plan = plan;
     this.#context = context;
@@ -124,6 +132,7 @@ class Workers {
     this.#journal.warn(`${what}; another is started in ${wait} ms.`, { worker: number });
     const timer = setTimeout(() => {
       this.#waiting.delete(timer);
+      this.#scraped?.metrics.restarted();
       this.#start(number, restarts);
     }, wait);
     this.#waiting.add(timer);
@@ -145,7 +154,7 @@ class Workers {
     if (output.json) output.value({ url: message.url });
     const { workers } = this.#plan;
     this.#journal.info(`${this.#name} is served at ${message.url} by ${workers} workers (Ctrl-C ends it)`);
-    if (this.#metricsUrl !== undefined) this.#journal.info(`Metrics are at ${this.#metricsUrl}`);
+    if (this.#scraped !== undefined) this.#journal.info(`Metrics are at ${this.#scraped.url}`);
   }
 
   /** Each finishes what it does; who does not in time is killed. */

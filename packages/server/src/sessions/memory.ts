@@ -139,6 +139,10 @@ export function memorySessions(options: MemorySessionsOptions = {}): SessionStor
       kept.record = changed;
       return changed;
     },
+    count() {
+      sweep(Date.now());
+      return sessions.size;
+    },
     delete: (id) => find(id, Date.now()) !== undefined && forget(id),
   };
 }

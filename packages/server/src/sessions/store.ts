@@ -40,6 +40,8 @@ export interface SessionStore {
   ): SessionRecord | undefined | Promise<SessionRecord | undefined>;
   /** Ends a session; false when there was none. */
   delete(id: string): boolean | Promise<boolean>;
+  /** How many live, on whatever instance; not where nobody counts them. */
+  count?(): number | Promise<number>;
   /** Whether it can be reached now: an instance whose sessions cannot should be sent no requests. */
   ready?(): boolean | Promise<boolean>;
   /** Lets go of what it holds open; sessions live on where others can reach them. */

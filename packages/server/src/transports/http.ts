@@ -210,6 +210,15 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
         "Legacy HTTP sessions in which something goes on: a request, a question, a stream",
         () => endpoint.live,
       ),
+      ...(endpoint.countSessions === undefined
+        ? []
+        : [
+            metrics.gauge(
+              "patchbay_stored_sessions",
+              "Legacy HTTP sessions that live",
+              endpoint.countSessions,
+            ),
+          ]),
       metrics.gauge(
         "patchbay_subscriptions",
         "Modern subscriptions that are open",

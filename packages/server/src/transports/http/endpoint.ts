@@ -63,6 +63,8 @@ export interface Endpoint {
   stop(): void;
   /** Legacy sessions in which something goes on: a request, a question, a stream. */
   readonly live: number;
+  /** How many legacy sessions its store has; not where that does not count them. */
+  readonly countSessions: (() => number | Promise<number>) | undefined;
   /** Modern subscriptions that are open. */
   readonly subscriptions: number;
   /** Characters of events that legacy streams keep. */
@@ -204,6 +206,7 @@ export function createEndpoint(
       legacy.end();
     },
     stop: () => legacy.stop(),
+    countSessions: sessions?.count?.bind(sessions),
     get live() {
       return legacy.live;
     },
