@@ -239,9 +239,24 @@ describe("options that do not go together", () => {
     [["--instance", "A b"], /--instance takes 1 to 63/],
     [["--drain-timeout", "soon"], /milliseconds/],
     [["--max-restarts", "many"], /--max-restarts takes a whole number/],
+    [["--path", "mcp"], /--path "mcp" cannot be one: it begins with "\/"/],
+    [["--path", "/healthz"], /--path "\/healthz" is taken/],
+    [
+      ["--allow-host", "https://mcp.example.com"],
+      /--allow-host: "https:\/\/mcp.example.com" is no host name/,
+    ],
+    [["--allow-host", "mcp.example.com:443"], /without a scheme, port or path/],
+    [["--host", "192.0.2.1", "--allow-host", "a.example"], /--host 192.0.2.1 is no address of this machine/],
+    [["--host", "192.0.2.1", "--allow-host", "*", "--workers", "2"], /--host 192.0.2.1 is no address/],
+    [["--metrics", "0", "--metrics-host", "192.0.2.1"], /--metrics-host 192.0.2.1 is no address/],
+    [["--sessions", "redis://:canary@[bad"], /--sessions is no URL of a Redis/],
+    [["--sessions", "redis://:canary%@a"], /special in a password written as %40/],
+    [["--sessions", "https://:canary@a"], /--sessions takes memory.*not another URL/],
   ])("%s", async (words, what) => {
     const { code, stderr } = await run(["serve", "calculator", "--http", "0", ...words], { cwd });
     expect([code, stderr]).toEqual([2, expect.stringMatching(what)]);
+    expect(stderr.trim().split("\n").length).toBeLessThan(3);
+    expect(stderr).not.toContain("canary");
   });
 
   it("without --http, and secrets that are short", async () => {

@@ -86,11 +86,7 @@ export function createMetrics(): Metrics {
     buckets: SECONDS,
     registers,
   });
-  const inFlight = new Gauge({
-    name: "patchbay_requests_in_flight",
-    help: "Requests that are being answered, subscriptions among them",
-    registers,
-  });
+  let inFlight = 0;
   const sessions = new Counter({
     name: "patchbay_sessions_total",
     help: "Legacy HTTP sessions that were opened, and that their clients deleted",
@@ -126,6 +122,11 @@ export function createMetrics(): Metrics {
     }
     return () => void all.delete(read);
   };
+  gauge(
+    "patchbay_requests_in_flight",
+    "Requests that are being answered, subscriptions among them",
+    () => inFlight,
+  );
   gauge("patchbay_http_streams", "Responses of events that are open", () => {
     let streams = 0;
     for (const response of open) if (isStream(response)) streams++;
@@ -148,9 +149,9 @@ export function createMetrics(): Metrics {
       request(asked, revision) {
         const method = METHODS.has(asked) ? asked : "other";
         const began = performance.now();
-        inFlight.inc();
+        inFlight++;
         return (outcome) => {
-          inFlight.dec();
+          inFlight--;
           counted(method, revision, outcome).inc();
           if (method === "subscriptions/listen") return;
           timed(method, revision).observe((performance.now() - began) / 1000);

@@ -10,7 +10,7 @@ import { openAuth } from "./auth.ts";
 import { hideSecrets } from "./hide.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { load } from "./load.ts";
-import type { HttpPlan } from "./plan.ts";
+import type { HttpPlan, MetricsPlace } from "./plan.ts";
 import { newSecret } from "./secret.ts";
 
 /** A server that is served here. */
@@ -124,29 +124,57 @@ async function openMetrics({
   const { createMetrics, serveMetrics } = await import("@patchbay/server/metrics");
   const metrics = createMetrics();
   const serving = await serveMetrics(metrics, { port: place.port, host: place.host }).catch((thrown) => {
-    throw metricsRefusal(thrown, place.port);
+    throw metricsRefusal(thrown, place);
   });
   return { metrics, url: serving.url, close: () => serving.close() };
 }
 
 /** Why the metrics cannot be served, in the command's own terms. */
-export function metricsRefusal(thrown: NodeJS.ErrnoException, port: number): Error {
-  if (thrown.code !== "EADDRINUSE") return thrown;
-  return failed(`Port ${port} is taken. Choose another for the metrics, such as --metrics ${port + 1}.`);
+export function metricsRefusal(thrown: NodeJS.ErrnoException, { port, host }: MetricsPlace): Error {
+  if (thrown.code === "EADDRINUSE")
+    return failed(`Port ${port} is taken. Choose another for the metrics, such as --metrics ${port + 1}.`);
+  return cannotListen(thrown, port, "--metrics-host", host) ?? thrown;
 }
 
 /** Why it cannot listen, in the command's own terms. */
-function refusal(thrown: NodeJS.ErrnoException, port: number, host: string | undefined): Error {
+export function refusal(thrown: NodeJS.ErrnoException, port: number, host: string | undefined): Error {
   if (thrown.code === "EADDRINUSE") {
     return failed(
       `Port ${port} is taken. Choose another, such as --http ${port + 1}, or --http 0 for any free one.`,
     );
   }
+  if (thrown.message.startsWith("allowedHosts: "))
+    return usage(`${thrown.message.replace("allowedHosts:", "--allow-host:")}.`);
+  if (thrown.message.startsWith("The path "))
+    return usage(`${thrown.message.replace("The path", "--path")}.`);
   if (thrown.message.includes("allowedHosts")) {
     return usage(
       `${host} can be reached from other machines: name the hosts that clients use, ` +
         `such as --allow-host mcp.example.com (or --allow-host "*" for any), or leave --host out.`,
     );
   }
-  return thrown;
+  return cannotListen(thrown, port, "--host", host) ?? thrown;
+}
+
+function cannotListen(
+  { code }: NodeJS.ErrnoException,
+  port: number,
+  option: string,
+  host: string | undefined,
+): Error | undefined {
+  switch (code) {
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+    case "EINVAL":
+      return usage(
+        `${option} ${host} is no address of this machine, such as 127.0.0.1 or 0.0.0.0 (${code}).`,
+      );
+    case "EACCES":
+      return failed(
+        `Port ${port} may not be listened on by this user (EACCES): ports below 1024 are reserved.`,
+      );
+    default:
+      return undefined;
+  }
 }

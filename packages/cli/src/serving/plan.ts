@@ -48,11 +48,16 @@ export interface StdioPlan {
   log: LogPlan;
 }
 
+/** Where metrics are to be scraped. */
+export interface MetricsPlace {
+  port: number;
+  host: string | undefined;
+}
+
 export interface HttpPlan {
   kind: "http";
   log: LogPlan;
-  /** Where the metrics are to be scraped, if at all. */
-  metrics: { port: number; host: string | undefined } | undefined;
+  metrics: MetricsPlace | undefined;
   port: number;
   host: string | undefined;
   path: string | undefined;
@@ -187,7 +192,7 @@ function sessionsOf(
   redisUrl: string | undefined,
 ): SessionsPlan {
   const kind = given ?? (workers > 1 ? "sealed" : "memory");
-  if (/^rediss?:\/\//i.test(kind)) return { kind: "redis", url: kind };
+  if (isRedis(kind)) return { kind: "redis", url: checkRedis("--sessions", kind) };
   switch (kind) {
     case "memory":
       if (workers === 1) return { kind };
@@ -200,11 +205,33 @@ function sessionsOf(
     case "sealed":
       return { kind, secrets };
     case "redis":
-      if (redisUrl !== undefined && /^rediss?:\/\//i.test(redisUrl)) return { kind, url: redisUrl };
+      if (isRedis(redisUrl ?? "")) return { kind, url: checkRedis("REDIS_URL", redisUrl as string) };
       throw usage("--sessions redis needs REDIS_URL, such as redis://127.0.0.1:6379, in the environment.");
-    default:
-      throw usage(`--sessions takes ${KINDS.join(", ")} or redis://…, not "${kind}".`, nearest(kind, KINDS));
+    default: {
+      // Of a URL of another kind nothing is shown: it may hold a password.
+      const given = kind.includes("://") ? "another URL" : `"${kind}"`;
+      throw usage(`--sessions takes ${KINDS.join(", ")} or redis://…, not ${given}.`, nearest(kind, KINDS));
+    }
   }
+}
+
+function isRedis(url: string): boolean {
+  return /^rediss?:\/\//i.test(url);
+}
+
+/** The URL may hold a password: what is wrong with it is said without it. */
+function checkRedis(where: string, url: string): string {
+  try {
+    const { username, password, pathname } = new URL(url);
+    decodeURIComponent(username + password);
+    if (/^(\/\d*)?$/.test(pathname)) return url;
+  } catch {
+    // Told below.
+  }
+  throw usage(
+    `${where} is no URL of a Redis: it looks like redis://user:password@host:port/database, the database a number, ` +
+      "and what is special in a password written as %40 and its like.",
+  );
 }
 
 function metricsOf({ metrics, metricsHost: host }: ServeOptions): HttpPlan["metrics"] {

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { WorkersMetrics } from "@patchbay/server/metrics";
 import type { Context } from "../context.ts";
 import { Failure, failed } from "../failure.ts";
-import { metricsRefusal } from "./here.ts";
+import { metricsRefusal, refusal } from "./here.ts";
 import { hideSecrets } from "./hide.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { type FromWorker, isOurs, type ToWorker } from "./messages.ts";
@@ -43,7 +43,7 @@ async function openMetrics({ metrics: place }: HttpPlan): Promise<Scraped | unde
   const { port, host } = place;
   const metrics = metricsOfWorkers();
   const serving = await serveMetrics(metrics, { port, host }).catch((thrown) => {
-    throw metricsRefusal(thrown, port);
+    throw metricsRefusal(thrown, place);
   });
   return { metrics, url: serving.url, close: () => serving.close() };
 }
@@ -86,7 +86,12 @@ class Workers {
     cluster.setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
     // Whatever ends this process ends them.
     process.once("exit", killAll);
-    if (this.#port === 0) this.#port = await freePort(this.#plan.host);
+    const { host } = this.#plan;
+    if (this.#port === 0) {
+      this.#port = await freePort(host).catch((thrown) => {
+        throw refusal(thrown, this.#port, host);
+      });
+    }
     const ended = new Promise<void>((resolve) => {
       this.#onEnd = resolve;
     });

@@ -102,7 +102,7 @@ const READY_WITHIN = 1000;
  * Serves an McpServer over HTTP: Streamable HTTP in both its shapes, and HTTP+SSE. `GET /healthz` answers 200
  * while it runs, `GET /readyz` while it should be sent requests.
  *
- * @throws Error when the port is taken, or the address needs `allowedHosts`
+ * @throws Error when the port is taken, the address needs `allowedHosts`, or a path cannot be one
  */
 export async function serveHttp(server: McpServer, options: HttpOptions = {}): Promise<HttpServing> {
   const {
@@ -113,9 +113,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     requestTimeout = 30_000,
   } = options;
   const { sse = { path: "/sse", messagesPath: "/messages" } } = options;
-  for (const each of [path, ...(sse ? [sse.path, sse.messagesPath] : [])]) {
-    if (!each.startsWith("/")) throw new Error(`A path must begin with "/", not "${each}"`);
-  }
+  checkPaths([path, ...(sse ? [sse.path, sse.messagesPath] : [])]);
   const gate = options.auth && createGate(server, options.auth);
   const endpoint = createEndpoint(server, host, options, gate);
   const sseEndpoint =
@@ -230,6 +228,19 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
         () => endpoint.kept,
       ),
     ];
+  }
+}
+
+const HEALTH = ["/healthz", "/readyz"];
+
+/** Each has to be one that a request can name, and that no other answers. */
+function checkPaths(paths: string[]): void {
+  const taken = new Set(HEALTH);
+  for (const path of paths) {
+    if (!/^\/[!$&-;=@-Z_a-z~%]*$/.test(path))
+      throw new Error(`The path "${path}" cannot be one: it begins with "/", and has no "?", "#" or space`);
+    if (taken.has(path)) throw new Error(`The path "${path}" is taken: ${[...taken].join(", ")} are others`);
+    taken.add(path);
   }
 }
 

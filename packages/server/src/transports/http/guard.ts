@@ -22,7 +22,7 @@ export type Guard = (http: HttpExchange) => string | undefined;
 
 /**
  * @param boundTo the address the server listens on; nothing where that is not known
- * @throws Error when that address is reachable from elsewhere and no hosts are named
+ * @throws Error when that address is reachable from elsewhere and no hosts are named, or one is no name
  */
 export function createGuard(boundTo: string | undefined, options: GuardOptions): Guard {
   const onLoopback = boundTo !== undefined && isLoopback(boundTo);
@@ -33,7 +33,8 @@ export function createGuard(boundTo: string | undefined, options: GuardOptions):
         (boundTo === undefined ? "" : ", or listen on 127.0.0.1"),
     );
   }
-  const hosts = new Set(options.allowedHosts ?? LOOPBACK);
+  const hosts = new Set((options.allowedHosts ?? LOOPBACK).map(asHost));
+  for (const origin of options.allowedOrigins ?? []) checkOrigin(origin);
   const origins = new Set(options.allowedOrigins);
   const loopbackOrigins = options.allowedOrigins === undefined && onLoopback;
   // Real clients repeat themselves: what was allowed once is allowed by one look-up.
@@ -63,6 +64,28 @@ export function createGuard(boundTo: string | undefined, options: GuardOptions):
     const { protocol, hostname } = new URL(origin);
     return (protocol === "http:" || protocol === "https:") && LOOPBACK.includes(hostname);
   }
+}
+
+/** What is no name would never be matched, and everybody be refused. */
+function asHost(given: string): string {
+  if (given === "*" || /^([\w.-]{1,253}|\[[\da-f:.]+\])$/i.test(given)) return given.toLowerCase();
+  throw new Error(
+    `allowedHosts: "${given.slice(0, 128)}" is no host name; write it without a scheme, port or path, such as ` +
+      '"mcp.example.com", or "[::1]"',
+  );
+}
+
+function checkOrigin(given: string): void {
+  if (given === "*" || given === "null" || (URL.canParse(given) && originOf(given) === given)) return;
+  throw new Error(
+    `allowedOrigins: "${given.slice(0, 128)}" is no origin; write it without a path, such as "https://app.example"`,
+  );
+}
+
+/** As a browser writes it; of schemes that the URL standard does not know too. */
+function originOf(given: string): string {
+  const { protocol, host } = new URL(given);
+  return `${protocol}//${host}`;
 }
 
 export function isLoopback(address: string): boolean {
