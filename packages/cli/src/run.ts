@@ -64,21 +64,20 @@ function watchSignals(stop: AbortController): { dispose(): void } {
 
 /**
  * A reader that has seen enough (`| head`) is no error: the work stops, and nothing is said.
- * A full disk is one; what was to be written is lost.
+ * A full disk is one; what was to be written is lost. Who cannot be told on stderr is told nothing, and that is all: a
+ * server does not end with who reads its log.
  */
 function watchStreams(stop: AbortController): { failed: boolean } {
   const state = { failed: false };
-  const onError = (name: string) => (error: NodeJS.ErrnoException) => {
+  process.stderr.on("error", () => {});
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     const code = error.code === "EPIPE" ? ExitCode.ok : ExitCode.failed;
     if (code !== ExitCode.ok && !state.failed) {
       state.failed = true;
-      if (name === "stdout")
-        process.stderr.write(`error: stdout could not be written (${error.code ?? error.message}).\n`);
+      process.stderr.write(`error: stdout could not be written (${error.code ?? error.message}).\n`);
     }
     if (!stop.signal.aborted) stop.abort(new Failure("interrupted", code, ""));
-  };
-  process.stdout.on("error", onError("stdout"));
-  process.stderr.on("error", onError("stderr"));
+  });
   return state;
 }
 

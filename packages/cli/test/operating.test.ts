@@ -1,8 +1,11 @@
 /** What an operator sees of serve: its log, its metrics, whether it is ready; and what nobody sees. */
 
-import { rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { connect } from "@patchbay/client";
@@ -10,7 +13,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, test, vi } from 
 import { type RedisServer, startRedis } from "../../redis/test/redis-server.ts";
 import { TASK_META } from "../../server/test/tasks.ts";
 import { type Json, MODERN_META } from "../../server/test/wire.ts";
-import { begin, emptyFolder, FIXTURE, type Run, run } from "./patchbay.ts";
+import { BIN, begin, emptyFolder, FIXTURE, type Run, run } from "./patchbay.ts";
 
 // Each test starts several processes; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -123,6 +126,68 @@ describe("the log", () => {
       expect.stringMatching(/--log takes off, json, pretty.*Did you mean "json"\?/),
     ]);
   });
+});
+
+describe("what cannot be told to anybody", () => {
+  it.each([
+    ["one process", []],
+    ["one process with a log", ["--log", "json"]],
+    ["workers", ["--workers", "2"]],
+    ["workers with a log", ["--workers", "2", "--log", "json"]],
+  ])("does not end %s: its output closed", async (_what, words) => {
+    const { url, child, ended } = await serve(words);
+    child.stdout.destroy();
+    child.stderr.destroy();
+    const { id } = await openSession(url);
+    for (let n = 0; n < 4; n++)
+      expect((await post(url, call("log"), { "mcp-session-id": id })).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it("does not keep it from ending: a log that is read no more", async () => {
+    const { url, child, ended } = await serve(["--log", "json"]);
+    child.stderr.pause();
+    const { id } = await openSession(url);
+    // More than a pipe holds.
+    for (let n = 0; n < 10; n++)
+      await Promise.all(
+        Array.from({ length: 50 }, async (_, index) => {
+          const response = await post(url, call("bug", 50 * n + index), { "mcp-session-id": id });
+          await response.text();
+        }),
+      );
+    const exit = once(child, "exit");
+    child.kill("SIGTERM");
+    expect(await exit).toEqual([0, null]);
+    child.stderr.resume();
+    await ended;
+  });
+
+  it.skipIf(!existsSync("/dev/full")).each([[["--log", "json"]], [[]]])(
+    "does not end it: stderr on a full disk %j",
+    async (words) => {
+      const full = openSync("/dev/full", "w");
+      const args = [BIN, "serve", FIXTURE, "--http", "0", "--json", ...words];
+      const child = spawn(process.execPath, args, {
+        stdio: ["ignore", "pipe", full],
+        env: { PATH: process.env.PATH, HOME: cwd },
+      });
+      closeSync(full);
+      const ended = once(child, "exit");
+      try {
+        const [line] = await once((child.stdout as Readable).setEncoding("utf8"), "data");
+        const { url } = JSON.parse(line);
+        const { id } = await openSession(url);
+        for (let n = 0; n < 4; n++)
+          expect((await post(url, call("log"), { "mcp-session-id": id })).status).toBe(200);
+        child.kill("SIGTERM");
+        expect(await ended).toEqual([0, null]);
+      } finally {
+        child.kill("SIGKILL");
+      }
+    },
+  );
 });
 
 describe("no session id and no secret", () => {

@@ -22,6 +22,8 @@ interface Served {
 
 export async function serveHere(name: string, plan: HttpPlan, { output, signal }: Context): Promise<void> {
   hideSecrets(plan, output);
+  // Over HTTP nobody needs to read stdout: what a tool prints there is not what it is served for.
+  process.stdout.removeAllListeners("error").on("error", () => {});
   const server = await load(name);
   const journal = await openJournal(plan.log, output);
   const scraped = await openMetrics(plan);

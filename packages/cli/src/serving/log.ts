@@ -11,6 +11,8 @@ import type { LogPlan } from "./plan.ts";
 /** Characters that may wait for a stderr that nobody reads; beyond, entries are dropped. */
 const MAX_WAITING = 4 * 1024 * 1024;
 const MAX_STACK = 4000;
+/** Milliseconds for what waits to be written in the end. */
+const CLOSING_MS = 1000;
 /** None is ever given to the log; should that change, it is hidden. */
 const HIDDEN = ["authorization", "cookie", "mcp-session-id", "sessionId", "requestState", "token", "secret"];
 
@@ -49,7 +51,15 @@ export async function openLog({ format, level }: LogPlan, output: Output, who: F
     info: (text, fields = {}) => log.info(fields, text),
     warn: (text, fields = {}) => log.warn(fields, text),
     observer,
-    close: () => new Promise((resolve) => log.flush(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        // What cannot be written, or is read by nobody, is not waited for.
+        const timer = setTimeout(resolve, CLOSING_MS);
+        log.flush(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
   };
 }
 
@@ -72,7 +82,30 @@ function described(error: unknown): Record<string, string> {
 
 /** Entries of one turn leave in one write, and a reader that is slow does not stop the server. */
 function toStderr(): DestinationStream {
-  return destination({ dest: 2, sync: false, maxLength: MAX_WAITING });
+  let ending = false;
+  const stream = destination({
+    dest: 2,
+    sync: false,
+    // With none a flush does not wait for what is being written.
+    minLength: 1,
+    maxLength: MAX_WAITING,
+    retryEAGAIN: () => !ending,
+  });
+  const flushSync = stream.flushSync.bind(stream);
+  // By itself it tries for ever as the process ends, which then never does.
+  stream.flushSync = () => {
+    ending = true;
+    try {
+      flushSync();
+    } catch {
+      // Nobody reads.
+    }
+  };
+  // A full disk, or a reader that is gone, is no reason to end: entries are lost.
+  stream.on("error", () => {
+    stream.flushSync = () => {};
+  });
+  return stream;
 }
 
 async function pretty(output: Output): Promise<DestinationStream> {
