@@ -5,8 +5,6 @@ import {
   eraOf,
   type Implementation,
   type InvalidMessage,
-  isLoggingLevel,
-  isObject,
   type JsonObject,
   LATEST_LEGACY,
   type LoggingLevel,
@@ -20,21 +18,20 @@ import {
   writeResult,
 } from "@patchbay/core";
 import { Answers, type QuestionContext } from "./answers.ts";
-import { Deadlines } from "./deadlines.ts";
 import { ConnectionError, readable } from "./errors.ts";
 import { Exchange } from "./exchange.ts";
+import { InFlight } from "./in-flight.ts";
 import { Inbound } from "./inbound.ts";
 import { runThrough } from "./middleware.ts";
+import { Notifications } from "./notifications.ts";
 import type { RequestOptions, Settings } from "./options.ts";
 import { paramsOf, type Question } from "./question.ts";
 import { type Recovery, timeOfNextTry, withDoubt } from "./recover.ts";
 import { deliver } from "./reply.ts";
-import { type Change, changeOf } from "./subscriptions/changes.ts";
+import type { Change } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
 import type { Receiver, Transport } from "./transports/transport.ts";
 
-/** Calls whose late answers are looked at. */
-const MAX_GIVEN_UP = 1_000;
 const NO_OPTIONS: RequestOptions = Object.freeze({});
 
 /** Requests and notifications with one server, over any transport. */
@@ -61,13 +58,8 @@ export class Conversation implements Receiver {
   #revision: Revision = LATEST_LEGACY;
   readonly #inbound: Inbound;
   #meta = "";
-  #nextId = 1;
-  readonly #pending = new Map<number, Exchange>();
-  readonly #deadlines = new Deadlines((now) => this.#expire(now));
-  /** Calls that were given up last, as their late answers are looked at. */
-  readonly #givenUp = new Set<number>();
-  /** Who hears what a legacy server tells of tasks. */
-  readonly #hearers = new Set<(method: string, params: JsonObject) => void>();
+  readonly #inFlight = new InFlight();
+  readonly #notifications: Notifications;
   /** A new session or connection is being opened: what is to be sent waits for it. */
   #isRenewing = false;
   readonly #over = new AbortController();
@@ -86,8 +78,15 @@ export class Conversation implements Receiver {
       revision: () => this.#revision,
       context: (signal) => this.contextFor(signal),
       reply: (text) => this.#reply(text),
-      hold: (requestId) => this.#hold(requestId),
+      hold: (requestId) => this.#inFlight.hold(requestId),
       onFailure: (error) => tell(settings.onWarning, error),
+    });
+    this.#notifications = new Notifications({
+      settings,
+      inFlight: this.#inFlight,
+      pages: this.answers.pages,
+      onChange: (change) => this.onChange?.(change),
+      cancel: (id, reason) => this.#inbound.cancel(id, reason),
     });
     this.closed = new Promise((resolve) => {
       this.#settleClosed = resolve;
@@ -115,7 +114,7 @@ export class Conversation implements Receiver {
 
   /** A user is being asked: the clocks of all in flight stand still until what is returned is called, once. */
   holdAll(): () => void {
-    return this.#hold(undefined);
+    return this.#inFlight.hold(undefined);
   }
 
   /** Aborts when the connection has ended for good. */
@@ -132,7 +131,8 @@ export class Conversation implements Receiver {
   agree(era: Era): void {
     const first = this.#era === undefined;
     this.#era = era;
-    if (first) this.#rejectAll(new ConnectionError("incompatible", `${this.transport.serverName} is ${era}`));
+    if (first)
+      this.#inFlight.rejectAll(new ConnectionError("incompatible", `${this.transport.serverName} is ${era}`));
   }
 
   /**
@@ -162,18 +162,10 @@ export class Conversation implements Receiver {
         reject(signal.reason);
         return;
       }
-      const id = this.#nextId++;
-      const exchange = new Exchange(
-        id,
-        question,
-        options,
-        this.settings,
-        this.#deadlines,
-        resolve,
-        reject,
-        this.#giveUp,
-      );
-      this.#pending.set(id, exchange);
+      const { deadlines } = this.#inFlight;
+      const giveUp = this.#giveUp;
+      const exchange = new Exchange(question, options, this.settings, deadlines, resolve, reject, giveUp);
+      this.#inFlight.add(exchange);
       if (!this.#isRenewing || question.opens === true) this.#transmit(exchange);
     });
   }
@@ -189,16 +181,15 @@ export class Conversation implements Receiver {
     } catch (error) {
       // The end of the connection, or a new one, is not far.
       if (error instanceof ConnectionError && error.reason === "closed") exchange.state = "held";
-      else this.#take(exchange)?.fail(error);
+      else this.#inFlight.take(exchange)?.fail(error);
     }
   }
 
   /** Sends a request again, as a new one; where there is no connection it waits for the next. */
   #sendAgain(exchange: Exchange): void {
-    if (this.#take(exchange) === undefined) return;
-    exchange.id = this.#nextId++;
+    if (this.#inFlight.take(exchange) === undefined) return;
     exchange.state = "held";
-    this.#pending.set(exchange.id, exchange);
+    this.#inFlight.add(exchange);
     if (!this.#isRenewing) this.#transmit(exchange);
   }
 
@@ -208,8 +199,7 @@ export class Conversation implements Receiver {
    * @returns ends it
    */
   hear(hearer: (method: string, params: JsonObject) => void): () => void {
-    this.#hearers.add(hearer);
-    return () => this.#hearers.delete(hearer);
+    return this.#notifications.hear(hearer);
   }
 
   /** Sends a notification; resolves when the server has it. */
@@ -232,7 +222,7 @@ export class Conversation implements Receiver {
       case "result":
       case "error":
       case "invalid": {
-        const exchange = this.#take(this.#exchangeOf(message, requestId));
+        const exchange = this.#inFlight.take(this.#exchangeOf(message, requestId));
         if (message.kind === "result") exchange?.answer(message.result);
         else if (message.kind === "error") exchange?.fail(errorOf(message.error));
         else exchange?.refuse(message.error.message);
@@ -240,7 +230,8 @@ export class Conversation implements Receiver {
         return exchange !== undefined;
       }
       case "notification":
-        return this.#onNotification(message.method, message.params, requestId);
+        this.#notifications.take(message, this.#era, requestId);
+        return true;
       case "request":
         // A legacy server may ask whether we live before all else; a modern one sends no requests.
         if (message.method === "ping" && this.#era !== "modern") this.#reply(writeResult(message.id, "{}"));
@@ -255,10 +246,10 @@ export class Conversation implements Receiver {
   }
 
   onFailure(requestId: number, error: Error): void {
-    const exchange = this.#pending.get(requestId);
+    const exchange = this.#inFlight.get(requestId);
     if (exchange === undefined) return;
     if (error instanceof ConnectionError) this.#failed(exchange, error);
-    else this.#take(exchange)?.fail(error);
+    else this.#inFlight.take(exchange)?.fail(error);
   }
 
   onSessionLost(why: ConnectionError, requestId?: number, isReplaced = false): void {
@@ -266,10 +257,10 @@ export class Conversation implements Receiver {
       const { recovery } = this;
       this.#renew(why, () => recovery.renew());
     }
-    const exchange = requestId === undefined ? undefined : this.#pending.get(requestId);
+    const exchange = requestId === undefined ? undefined : this.#inFlight.get(requestId);
     if (exchange === undefined) return;
     if (exchange.lostSession || this.recovery === undefined) {
-      this.#take(exchange)?.fail(why);
+      this.#inFlight.take(exchange)?.fail(why);
       return;
     }
     exchange.lostSession = true;
@@ -284,8 +275,7 @@ export class Conversation implements Receiver {
       else this.#renew(cause, () => recovery.reopen(cause));
       this.#inbound.end(cause);
       const lost = cause.told(cause.message, true);
-      for (const exchange of [...this.#pending.values()])
-        if (exchange.state === "sent") this.#failed(exchange, lost);
+      for (const exchange of this.#inFlight.in("sent")) this.#failed(exchange, lost);
       return;
     }
     this.#endFor(cause);
@@ -305,11 +295,11 @@ export class Conversation implements Receiver {
       () => {
         if (this.#end !== undefined) return;
         this.#isRenewing = false;
-        const waiting = [...this.#pending.values()].filter(({ state }) => state === "held");
+        const waiting = this.#inFlight.in("held");
         tell(this.settings.onSessionLost, why);
         this.recovery?.restore();
         for (const exchange of waiting)
-          if (this.#pending.get(exchange.id) === exchange) this.#transmit(exchange);
+          if (this.#inFlight.get(exchange.id) === exchange) this.#transmit(exchange);
       },
       (error: Error) => {
         this.#isRenewing = false;
@@ -317,8 +307,7 @@ export class Conversation implements Receiver {
         // What waits has not run, whatever became of the handshake.
         const why = error instanceof ConnectionError ? error.told(error.message, false) : error;
         if (this.transport.reopen !== undefined) return this.#endFor(why);
-        for (const exchange of [...this.#pending.values()])
-          if (exchange.state === "held") this.#take(exchange)?.fail(why);
+        for (const exchange of this.#inFlight.in("held")) this.#inFlight.take(exchange)?.fail(why);
       },
     );
   }
@@ -326,7 +315,7 @@ export class Conversation implements Receiver {
   /** A request can get no answer any more; it is sent again where that does nothing twice, or the server wants it so. */
   #failed(exchange: Exchange, error: ConnectionError): void {
     const ms = timeOfNextTry(exchange, error, this.settings);
-    if (ms === undefined) this.#take(exchange)?.fail(withDoubt(error, exchange.question));
+    if (ms === undefined) this.#inFlight.take(exchange)?.fail(withDoubt(error, exchange.question));
     else if (ms === 0) this.#sendAgain(exchange);
     else exchange.delay(ms, () => this.#sendAgain(exchange));
   }
@@ -334,88 +323,16 @@ export class Conversation implements Receiver {
   /** The request that an answer is for. On a stream of its own nothing but that request is answered. */
   #exchangeOf({ kind, id }: { kind: string; id: RequestId | undefined }, requestId: number | undefined) {
     if (requestId !== undefined) {
-      return id === undefined || id === requestId ? this.#pending.get(requestId) : undefined;
+      return id === undefined || id === requestId ? this.#inFlight.get(requestId) : undefined;
     }
-    if (id !== undefined) return this.#pending.get(id as number);
+    if (id !== undefined) return this.#inFlight.get(id as number);
     // A server that could not read our first request may answer it without an id: there is no other it can mean.
-    const opening = kind === "error" && this.#era === undefined && this.#pending.size === 1;
-    return opening ? this.#pending.values().next().value : undefined;
-  }
-
-  #onNotification(method: string, params: JsonObject, requestId: number | undefined): boolean {
-    if (method === "notifications/progress") {
-      const exchange = this.#pending.get(params.progressToken as number);
-      if (exchange === undefined) this.#tellHearers(method, params);
-      else exchange.progress(params);
-    } else if (method === "notifications/message") {
-      this.#log(params, requestId);
-    } else if (this.#era === "modern") {
-      this.#onNotice(method, params, requestId);
-    } else if (method === "notifications/cancelled") {
-      const reason = typeof params.reason === "string" ? readable(params.reason) : "the server cancelled it";
-      this.#inbound.cancel(params.requestId as RequestId, reason);
-    } else if (method === "notifications/elicitation/complete") {
-      // Ids that are not known, or not any more, mean nothing (2025-11-25, client/elicitation).
-      const { elicitationId } = params;
-      if (this.answers.pages.complete(elicitationId))
-        tell(this.settings.onElicitComplete, elicitationId as string);
-    } else if (method === "notifications/tasks/status") {
-      this.#tellHearers(method, params);
-    } else {
-      const change = changeOf(method, params);
-      if (change !== undefined) this.onChange?.(change);
-    }
-    return true;
-  }
-
-  /** What a modern server tells of belongs to a subscription, and to no other (basic/patterns/subscriptions). */
-  #onNotice(method: string, params: JsonObject, requestId: number | undefined): void {
-    const ends = method === "notifications/cancelled";
-    const named = ends
-      ? params.requestId
-      : isObject(params._meta)
-        ? params._meta[META.subscriptionId]
-        : undefined;
-    if (typeof named !== "number" || (requestId !== undefined && requestId !== named)) return;
-    const exchange = this.#pending.get(named);
-    if (exchange?.method !== "subscriptions/listen") return;
-    if (ends) {
-      // A server ends a subscription so; it may not call off anything else.
-      this.#take(exchange)?.answer({});
-      return;
-    }
-    exchange.notice(method, params);
-    const change = changeOf(method, params);
-    if (change !== undefined) this.onChange?.(change);
-  }
-
-  #tellHearers(method: string, params: JsonObject): void {
-    for (const hearer of this.#hearers) hearer(method, params);
+    return kind === "error" && this.#era === undefined ? this.#inFlight.only : undefined;
   }
 
   /** An answer that nobody waits for: the call may have become a task all the same. */
   #late({ id, result }: { id: RequestId; result: JsonObject }): void {
-    if (typeof id === "number" && this.#givenUp.delete(id)) this.onLateResult?.(result);
-  }
-
-  #log({ level, logger, data }: JsonObject, requestId: number | undefined): void {
-    if (!isLoggingLevel(level)) return;
-    const message = { level, data, ...(typeof logger === "string" ? { logger } : {}) };
-    tell(this.settings.onLog, message);
-    if (requestId !== undefined) this.#pending.get(requestId)?.log(message);
-    else for (const exchange of this.#pending.values()) exchange.log(message);
-  }
-
-  /**
-   * The application is being asked: the clock of the request that it is asked for stands still, or of all in flight
-   * where the transport does not tell which that is.
-   */
-  #hold(requestId: number | undefined): () => void {
-    const own = requestId === undefined ? undefined : this.#pending.get(requestId);
-    const releases = (own === undefined ? [...this.#pending.values()] : [own]).map((each) => each.hold());
-    return () => {
-      for (const release of releases) release();
-    };
+    if (typeof id === "number" && this.#inFlight.forget(id)) this.onLateResult?.(result);
   }
 
   #reply(text: string): void {
@@ -423,35 +340,14 @@ export class Conversation implements Receiver {
   }
 
   readonly #giveUp = (exchange: Exchange, error: unknown, why: string): void => {
-    if (this.#take(exchange) === undefined) return;
+    if (this.#inFlight.take(exchange) === undefined) return;
     exchange.fail(error);
-    if (exchange.method === "tools/call" && this.onLateResult !== undefined) this.#remember(exchange.id);
+    if (exchange.method === "tools/call" && this.onLateResult !== undefined)
+      this.#inFlight.remember(exchange);
     if (exchange.state !== "sent") return;
     const opening = this.#era === undefined || exchange.question.opens === true;
     this.transport.cancel(exchange.id, why, !opening);
   };
-
-  #remember(id: number): void {
-    this.#givenUp.add(id);
-    const [oldest] = this.#givenUp;
-    if (this.#givenUp.size > MAX_GIVEN_UP && oldest !== undefined) this.#givenUp.delete(oldest);
-  }
-
-  /** Takes a request out of flight; nothing when it is not, or no longer, in flight. */
-  #take(exchange: Exchange | undefined): Exchange | undefined {
-    if (exchange === undefined || !this.#pending.delete(exchange.id)) return undefined;
-    if (this.#pending.size === 0) this.#deadlines.rest();
-    return exchange;
-  }
-
-  #expire(now: number): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (const exchange of [...this.#pending.values()]) {
-      if (exchange.expiresAt <= now) exchange.expire();
-      else next = Math.min(next, exchange.expiresAt);
-    }
-    return next;
-  }
 
   #finish(cause: Error | undefined): ConnectionError {
     const { serverName } = this.transport;
@@ -460,21 +356,9 @@ export class Conversation implements Receiver {
         ? cause
         : new ConnectionError("closed", `The connection to ${serverName} is closed`, cause && { cause });
     this.#over.abort(this.#end);
-    this.#deadlines.end();
-    this.#rejectAll(this.#end);
+    this.#inFlight.end(this.#end);
     this.#inbound.end(this.#end);
     return this.#end;
-  }
-
-  #rejectAll(error: ConnectionError): void {
-    const all = [...this.#pending.values()];
-    this.#pending.clear();
-    this.#deadlines.rest();
-    const lost = error.told(error.message, true);
-    for (const exchange of all) {
-      const isSent = exchange.state === "sent";
-      exchange.fail(isSent ? withDoubt(lost, exchange.question) : error);
-    }
   }
 }
 

@@ -3,7 +3,7 @@
 import { isAtLeast, type JsonObject, type LogMessage } from "@patchbay/core";
 import type { Deadlines } from "./deadlines.ts";
 import { InvalidResponseError, readable, TimeoutError } from "./errors.ts";
-import type { RequestOptions, Settings } from "./options.ts";
+import { MAX_DELAY, type RequestOptions, type Settings } from "./options.ts";
 import { progressTeller } from "./progress.ts";
 import type { Question } from "./question.ts";
 import { asksForInput, ROUND_METHODS } from "./rounds.ts";
@@ -11,8 +11,8 @@ import { tell } from "./tell.ts";
 
 /** A request that was sent and has no answer yet. */
 export class Exchange {
-  /** Another each time that it is sent. */
-  id: number;
+  /** Given when it is taken up; another each time that it is sent again. */
+  id = 0;
   readonly question: Question;
   /** It waits for a connection, the server has it, or it waits for its time. */
   state: "held" | "sent" | "delayed" = "held";
@@ -47,7 +47,6 @@ export class Exchange {
    * @param onGiveUp called when time is over or the caller cancels: with the error, and why in words for the server
    */
   constructor(
-    id: number,
     question: Question,
     options: RequestOptions,
     settings: Settings,
@@ -56,7 +55,6 @@ export class Exchange {
     reject: (error: unknown) => void,
     onGiveUp: (exchange: Exchange, error: unknown, why: string) => void,
   ) {
-    this.id = id;
     this.question = question;
     this.#options = options;
     this.#timeout = options.timeout ?? settings.timeout;
@@ -95,7 +93,7 @@ export class Exchange {
   /** Does something later, unless it is over by then. */
   delay(ms: number, work: () => void): void {
     this.state = "delayed";
-    this.#later = setTimeout(work, ms);
+    this.#later = setTimeout(work, Math.min(ms, MAX_DELAY));
   }
 
   /** The server has answered, be it by questions; whether the answer is one is seen here. */
