@@ -1,9 +1,9 @@
 /** Where HTTP requests to one server go: its origin, its path, and the connections to it. */
 
 import type { IncomingHttpHeaders } from "node:http";
-import { Pool } from "undici";
 import type { Settings } from "../options.ts";
 import { AuthorizedRequest } from "./authorized.ts";
+import { Connections } from "./connections.ts";
 import { baseHeaders } from "./http-headers.ts";
 import { type Reply, type ReplyListener, ReplyReader } from "./reply.ts";
 
@@ -24,8 +24,8 @@ export class HttpEndpoint {
   readonly origin: string;
   readonly #headers: readonly string[];
   readonly #settings: Settings;
-  readonly #pool: Pool;
-  #streams: Pool | undefined;
+  readonly #pool: Connections;
+  #streams: Connections | undefined;
   #path: string;
   #redirects = 0;
 
@@ -100,7 +100,7 @@ export class HttpEndpoint {
   }
 
   #dispatch(
-    pool: Pool,
+    pool: Connections,
     method: "GET" | "POST",
     path: string,
     headers: readonly string[],
@@ -116,25 +116,25 @@ export class HttpEndpoint {
   }
 
   #send(
-    pool: Pool,
+    pool: Connections,
     method: "GET" | "POST",
     path: string,
     headers: readonly string[],
     body: string | null,
     listener: ReplyListener,
   ): Reply {
-    const reply = new ReplyReader(listener, this.serverName, this.#settings.maxMessageBytes);
+    const reply = new ReplyReader(listener, this.serverName, this.#settings.maxMessageBytes, pool.rest);
     pool.dispatch({ path, method, headers: [...this.#headers, ...headers], body }, reply);
     return reply;
   }
 
-  #longLived(): Pool {
+  #longLived(): Connections {
     this.#streams ??= this.#connect(null);
     return this.#streams;
   }
 
-  #connect(connections: number | null): Pool {
-    return new Pool(this.origin, {
+  #connect(connections: number | null): Connections {
+    return new Connections(this.origin, {
       connections,
       connect: { timeout: this.#settings.connectTimeout },
       // Each request has a time limit of its own.

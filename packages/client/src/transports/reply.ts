@@ -5,6 +5,7 @@ import { StringDecoder } from "node:string_decoder";
 import { createParser, type EventSourceMessage, type EventSourceParser } from "eventsource-parser";
 import type { Dispatcher } from "undici";
 import { ConnectionError } from "../errors.ts";
+import type { Reader } from "./connections.ts";
 
 /** Who is told what comes back. One of the last three is called last, unless the reply was finished or aborted. */
 export interface ReplyListener {
@@ -36,10 +37,11 @@ export interface Reply {
 type Body = "json" | "events" | "refusal" | "none";
 
 /** Reads the response of one request, within bounds. */
-export class ReplyReader implements Reply, Dispatcher.DispatchHandler {
+export class ReplyReader implements Reply, Reader {
   readonly #listener: ReplyListener;
   readonly #serverName: string;
   readonly #maxMessageBytes: number;
+  readonly #onEnded: () => void;
   #controller: Dispatcher.DispatchController | undefined;
   #over = false;
   #status = 0;
@@ -51,10 +53,16 @@ export class ReplyReader implements Reply, Dispatcher.DispatchHandler {
   #decoder: StringDecoder | undefined;
   #lingering: NodeJS.Timeout | undefined;
 
-  constructor(listener: ReplyListener, serverName: string, maxMessageBytes: number) {
+  /** @param onEnded is told when the response has ended and its connection is still there */
+  constructor(listener: ReplyListener, serverName: string, maxMessageBytes: number, onEnded: () => void) {
     this.#listener = listener;
     this.#serverName = serverName;
     this.#maxMessageBytes = maxMessageBytes;
+    this.#onEnded = onEnded;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
   }
 
   abort(): void {
@@ -128,6 +136,7 @@ export class ReplyReader implements Reply, Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#lingering);
+    this.#onEnded();
     if (this.#over) return;
     if (this.#body === "refusal") {
       this.#refuse();
