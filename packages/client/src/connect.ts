@@ -62,17 +62,22 @@ async function open(transport: Transport, settings: Settings): Promise<Client> {
   const conversation = new Conversation(transport, settings);
   settings.authorization?.onWait?.(() => conversation.holdAll());
   try {
-    const agreement = await unlessOver(negotiate(conversation), conversation, settings);
-    const client = new ConnectedClient(conversation, agreement);
-    if (isHttp(transport) && agreement.era === "legacy") await transport.openStandalone();
-    conversation.recovery = recoveryOf(conversation, agreement, client);
-    if (agreement.era === "legacy") await client.setServerLogLevel();
-    return client;
+    return await unlessOver(agree(conversation), conversation, settings);
   } catch (error) {
     const told = withEvidence(error, transport);
     await conversation.close();
     throw told;
   }
+}
+
+async function agree(conversation: Conversation): Promise<Client> {
+  const { transport } = conversation;
+  const agreement = await negotiate(conversation);
+  const client = new ConnectedClient(conversation, agreement);
+  if (isHttp(transport) && agreement.era === "legacy") await transport.openStandalone();
+  conversation.recovery = recoveryOf(conversation, agreement, client);
+  if (agreement.era === "legacy") await client.setServerLogLevel();
+  return client;
 }
 
 /** What a server keeps for us is lost with its session or its process; this is how it is had again. */
@@ -99,7 +104,7 @@ function isHttp(transport: Transport): transport is HttpTransport {
 
 /** Connecting, until it takes too long or the caller gives up. */
 async function unlessOver<T>(work: Promise<T>, { transport }: Conversation, settings: Settings): Promise<T> {
-  const { signal, connectTimeout, authorization } = settings;
+  const { signal, connectTimeout, authorization, clock } = settings;
   let timer: NodeJS.Timeout | undefined;
   let onAbort: (() => void) | undefined;
   let connected = false;
@@ -107,15 +112,22 @@ async function unlessOver<T>(work: Promise<T>, { transport }: Conversation, sett
     const start = () => {
       clearTimeout(timer);
       if (connected) return;
-      timer = setTimeout(() => {
-        const what = `${transport.serverName} did not answer within connectTimeout (${connectTimeout} ms)`;
-        reject(new ConnectionError("silent", what));
-      }, connectTimeout);
+      timer = setTimeout(
+        () => {
+          const what = `${transport.serverName} did not answer within connectTimeout (${connectTimeout} ms)`;
+          reject(new ConnectionError("silent", what));
+        },
+        clock.since + connectTimeout - performance.now(),
+      );
     };
     start();
     authorization?.onWait?.(() => {
       clearTimeout(timer);
-      return start;
+      return () => {
+        // A user took their time.
+        clock.since = performance.now();
+        start();
+      };
     });
     onAbort = () => reject(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });

@@ -144,12 +144,14 @@ export type Settings = Required<Omit<ConnectOptions, Optional>> &
     readonly tasks: boolean;
     /** Vouches for each request over HTTP. */
     readonly authorization?: Authorization | undefined;
+    /** When connecting began, on the clock of `performance.now()`: all that is tried has one `connectTimeout`. */
+    readonly clock: { since: number };
   };
 
 /** The longest that a timer can wait, in milliseconds: nearly 25 days. Node makes 1 ms of what is longer. */
 export const MAX_DELAY = 2 ** 31 - 1;
 
-const DEFAULTS: Settings = {
+const DEFAULTS: Omit<Settings, "clock"> = {
   clientInfo: { name: "patchbay", version: "0.1.0" },
   era: "auto",
   tasks: false,
@@ -178,7 +180,8 @@ const DEFAULTS: Settings = {
 /** Fills in what was not chosen. */
 export function settingsOf(options: ConnectOptions): Settings {
   const chosen = Object.entries(options).filter(([, value]) => value !== undefined);
-  const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(chosen) };
+  const clock = { since: performance.now() };
+  const settings: Settings = { ...DEFAULTS, ...Object.fromEntries(chosen), clock };
   if (settings.onLog !== undefined) settings.logLevel ??= "info";
   for (const name of ["connectTimeout", "timeout", "closeTimeout"] as const) {
     settings[name] = Math.min(settings[name], MAX_DELAY);

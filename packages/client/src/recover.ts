@@ -123,9 +123,13 @@ export class Recovery {
     this.#steps.onOpen();
   }
 
-  /** A new session, over the same transport. */
-  renew(): Promise<void> {
-    return this.#steps.handshake();
+  /** A new session, over the same transport: at once, but later each time where sessions do not last. */
+  async renew(): Promise<void> {
+    if (performance.now() - this.#openedAt >= STABLE) this.#tries = 0;
+    if (this.#tries > 0) await pause(backoff(this.#tries - 1, FIRST_PAUSE, MAX_PAUSE), this.#host.over);
+    this.#tries++;
+    await this.#steps.handshake();
+    this.#openedAt = performance.now();
   }
 
   /**

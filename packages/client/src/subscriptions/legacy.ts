@@ -17,6 +17,8 @@ export class LegacySubscriptions {
   readonly #listeners = new Set<Listener>();
   /** How many subscriptions each resource is watched by: the server keeps one for all of them. */
   readonly #watched = new Map<string, number>();
+  /** Resources that the server is being asked to watch: what waits for a new session is sent in it anyway. */
+  readonly #asked = new Set<string>();
 
   constructor(conversation: Conversation, capabilities: ServerCapabilities) {
     this.#conversation = conversation;
@@ -66,6 +68,7 @@ export class LegacySubscriptions {
   /** A new session knows nothing of what the old one watched. */
   restore(): void {
     for (const uri of this.#watched.keys()) {
+      if (this.#asked.has(uri)) continue;
       this.#ask("resources/subscribe", uri).catch((error: Error) =>
         tell(this.#conversation.settings.onWarning, error),
       );
@@ -86,7 +89,9 @@ export class LegacySubscriptions {
   async #watch(uri: string): Promise<void> {
     const count = this.#watched.get(uri) ?? 0;
     this.#watched.set(uri, count + 1);
-    if (count === 0) await this.#ask("resources/subscribe", uri);
+    if (count > 0) return;
+    this.#asked.add(uri);
+    await this.#ask("resources/subscribe", uri).finally(() => this.#asked.delete(uri));
   }
 
   async #unwatch(uri: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Where HTTP requests to one server go: its origin, its path, and the connections to it. */
 
 import type { IncomingHttpHeaders } from "node:http";
+import { ConnectionError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { AuthorizedRequest } from "./authorized.ts";
 import { Connections } from "./connections.ts";
@@ -48,6 +49,33 @@ export class HttpEndpoint {
   /** @param path of another endpoint on the same origin */
   post(headers: readonly string[], body: string, listener: ReplyListener, path = this.#path): Reply {
     return this.#dispatch(this.#pool, "POST", path, headers, body, listener);
+  }
+
+  /**
+   * Waits for what the server need only take; a server that does not has as long as for a request.
+   *
+   * @throws ConnectionError after `timeout`
+   */
+  withinTime(
+    post: (resolve: () => void, reject: (error: Error) => void) => Reply | undefined,
+  ): Promise<void> {
+    const { timeout } = this.#settings;
+    return new Promise<void>((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const end = (then: () => void) => {
+        clearTimeout(timer);
+        then();
+      };
+      const reply = post(
+        () => end(resolve),
+        (error) => end(() => reject(error)),
+      );
+      timer = setTimeout(() => {
+        reply?.abort();
+        const what = `${this.serverName} did not take a message within timeout (${timeout} ms)`;
+        reject(new ConnectionError("silent", what, { mayHaveRun: true }));
+      }, timeout).unref();
+    });
   }
 
   /** A POST whose response stays open; it takes no connection away from the others. */

@@ -35,6 +35,18 @@ export function refusal(
 }
 
 /**
+ * Whether a refusal says that the session is not known. That is a 404 (2025-11-25, basic/transports § Session
+ * Management); servers made after the official examples answer 400, and say it in words. Either is told before anything
+ * is done.
+ */
+export function isSessionUnknown(status: number, body: string): boolean {
+  return status === 404 || (status === 400 && UNKNOWN_SESSION.test(body.slice(0, 2_000)));
+}
+
+const UNKNOWN_SESSION =
+  /\b(?:no valid|invalid|unknown|expired)\b[^"]{0,40}\bsession|\bsession[^"]{0,60}\b(?:not found|unknown|expired|invalid|does not exist)\b|\bserver not initialized\b/i;
+
+/**
  * Milliseconds after which who is busy wants to be asked again (RFC 9110 § Retry-After).
  *
  * @returns nothing where it is not said, or the status is none of who is busy (429, 503)

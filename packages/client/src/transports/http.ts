@@ -13,7 +13,7 @@ import { ConnectionError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { tell } from "../tell.ts";
 import { HttpEndpoint, type HttpTarget } from "./http-endpoint.ts";
-import { networkFailure, refusal } from "./http-errors.ts";
+import { isSessionUnknown, networkFailure, refusal } from "./http-errors.ts";
 import { POST_HEADERS, STREAM_HEADERS } from "./http-headers.ts";
 import { eachMessage } from "./incoming.ts";
 import { LegacyStream } from "./legacy-stream.ts";
@@ -71,7 +71,7 @@ export class HttpTransport implements Transport {
 
   post(text: string): Promise<void> {
     const session = this.#session;
-    return new Promise((resolve, reject) => {
+    return this.#endpoint.withinTime((resolve, reject) => {
       const listener: ReplyListener = {
         onText() {},
         onEnd: resolve,
@@ -79,13 +79,13 @@ export class HttpTransport implements Transport {
           if (this.#endpoint.follow(status, headers)) this.#post(text, undefined, listener);
           else {
             const why = refusal(this.serverName, status, headers, body);
-            if (status === 404) this.#lose(session, why);
+            if (isSessionUnknown(status, body)) this.#lose(session, status, why);
             reject(why);
           }
         },
         onError: (error) => reject(networkFailure(this.serverName, error)),
       };
-      this.#post(text, undefined, listener);
+      return this.#post(text, undefined, listener);
     });
   }
 
@@ -129,7 +129,7 @@ export class HttpTransport implements Transport {
       get: (lastEventId, listener) => this.#get(lastEventId, listener),
       onText: (text) => this.#hear(text),
       onGap: () => this.#receiver.onGap(),
-      onSessionLost: (why) => this.#lose(session, why),
+      onSessionLost: (status, why) => this.#lose(session, status, why),
       onLost: (why) => tell(this.#settings.onWarning, why),
       follow: (status, headers) => this.#endpoint.follow(status, headers),
     });
@@ -183,9 +183,9 @@ export class HttpTransport implements Transport {
         }
         if (status < 500) this.refusedWith = status;
         const why = refusal(this.serverName, status, headers, body);
-        if (status === 404 && session !== undefined) {
+        if (session !== undefined && isSessionUnknown(status, body)) {
           this.#inFlight.delete(head.id);
-          this.#lose(session, why, head.id);
+          this.#lose(session, status, why, head.id);
         } else {
           this.#fail(sent, why);
         }
@@ -205,10 +205,10 @@ export class HttpTransport implements Transport {
       {
         get: (lastEventId, listener) => this.#get(lastEventId, listener),
         onText: (text) => this.#hear(text, sent),
-        onRefusal: (status) => {
+        onRefusal: (status, _headers, body) => {
           if (status >= 500 || status === 429) return "again";
           const why = lost(`answered ${status} to who came back for it`);
-          if (status === 404) this.#lose(session, why);
+          if (isSessionUnknown(status, body)) this.#lose(session, status, why);
           this.#fail(sent, why);
           return "over";
         },
@@ -281,10 +281,10 @@ export class HttpTransport implements Transport {
   }
 
   /** The server has forgotten a session: that of a request, or of a stream. */
-  #lose(session: string | undefined, refusal: Error, requestId?: number): void {
+  #lose(session: string | undefined, status: number, refusal: Error, requestId?: number): void {
     if (session === undefined) return;
     const what = `${this.serverName} has lost the session`;
-    const why = new ConnectionError("refused", what, { status: 404, cause: refusal });
+    const why = new ConnectionError("refused", what, { status, cause: refusal });
     this.#receiver.onSessionLost(why, requestId, this.#session !== session);
   }
 }

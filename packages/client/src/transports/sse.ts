@@ -60,7 +60,7 @@ export class SseTransport implements Transport {
   }
 
   post(text: string): Promise<void> {
-    return new Promise((resolve, reject) => {
+    return this.#endpoint.withinTime((resolve, reject) => {
       const listener: ReplyListener = {
         // The answer comes by the stream; what is said here ("Accepted") is of no interest.
         onText() {},
@@ -71,12 +71,12 @@ export class SseTransport implements Transport {
           else reject(networkFailure(this.serverName, error));
         },
       };
-      const send = () => {
+      const send = () =>
         this.#endpoint.post([...POST_HEADERS, ...this.#revisionHeader], text, listener, this.#path);
-      };
       if (this.#over) reject(new ConnectionError("closed", `The connection to ${this.serverName} is closed`));
       else if (this.#path === undefined) this.#early.push(send);
-      else send();
+      else return send();
+      return undefined;
     });
   }
 

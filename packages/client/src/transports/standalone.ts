@@ -1,6 +1,7 @@
 /** The stream of what a legacy server tells unasked (2025-11-25, basic/transports § Listening for Messages). */
 
 import { ConnectionError } from "../errors.ts";
+import { isSessionUnknown } from "./http-errors.ts";
 import { LegacyStream, type LegacyStreamHost } from "./legacy-stream.ts";
 import { StreamPosition } from "./stream-position.ts";
 
@@ -15,7 +16,7 @@ export interface StandaloneHost {
   /** What came between two streams was missed. */
   readonly onGap: () => void;
   /** The session that it belonged to is not known any more. */
-  readonly onSessionLost: (why: ConnectionError) => void;
+  readonly onSessionLost: (status: number, why: ConnectionError) => void;
   /** It was there, and will not be again. */
   readonly onLost: (why: ConnectionError) => void;
   readonly follow: (status: number, headers: Parameters<LegacyStreamHost["onRefusal"]>[1]) => boolean;
@@ -57,18 +58,21 @@ export function openStandalone(host: StandaloneHost): Standalone {
           },
         }),
       onText: host.onText,
-      onRefusal: (status, headers) => {
+      onRefusal: (status, headers, body) => {
         onAnswer();
         if (host.follow(status, headers) || status >= 500 || status === 429) return "again";
+        if (opened && isSessionUnknown(status, body)) {
+          const why = new ConnectionError("refused", `${host.serverName} answered ${status}`, { status });
+          host.onSessionLost(status, why);
+          return "over";
+        }
         if (position.lastEventId !== undefined && status === 400) {
           // The server does not know the place any more.
           position.forget();
           return "again";
         }
         // Most often 405 at once: it has none, and need not have one.
-        if (opened && status === 404)
-          host.onSessionLost(new ConnectionError("refused", `${host.serverName} answered 404`, { status }));
-        else if (opened) lost(`it answered ${status} to who came back to its stream`);
+        if (opened) lost(`it answered ${status} to who came back to its stream`);
         return "over";
       },
       onBarren: () => lost("its stream ends before it tells anything"),
