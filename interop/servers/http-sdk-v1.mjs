@@ -24,7 +24,9 @@ export function serveHttp(build) {
     }
     await transport.handleRequest(request, response);
   });
-  http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
+  http.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () =>
+    console.log(`http://127.0.0.1:${http.address().port}/mcp`),
+  );
 }
 
 export function serveSse(build) {

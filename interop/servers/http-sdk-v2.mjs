@@ -38,6 +38,8 @@ export function serveHttp(build) {
     const legacy = await isLegacyRequest(new Request(new URL(url, "http://127.0.0.1"), init));
     return legacy ? handleLegacy(request, response, body) : handleModern(request, response, body);
   });
-  http.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
+  http.listen(Number(process.env.PORT ?? 0), "127.0.0.1", () =>
+    console.log(`http://127.0.0.1:${http.address().port}/mcp`),
+  );
   return modern.notify;
 }
