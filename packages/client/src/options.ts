@@ -121,7 +121,7 @@ export interface ConnectOptions extends AnswerOptions {
   maxRounds?: number;
   /** Questions of the server that may wait for an answer at once. Default 64. */
   maxQuestions?: number;
-  /** HTTP connections at a time. Default 256. */
+  /** HTTP connections for requests at a time; each long-lived stream has one of its own besides. Default 256. */
   maxConnections?: number;
 }
 

@@ -128,7 +128,11 @@ export class Recovery {
     if (performance.now() - this.#openedAt >= STABLE) this.#tries = 0;
     if (this.#tries > 0) await pause(backoff(this.#tries - 1, FIRST_PAUSE, MAX_PAUSE), this.#host.over);
     this.#tries++;
-    await this.#steps.handshake();
+    try {
+      await this.#steps.handshake();
+    } catch (error) {
+      throw error instanceof TimeoutError ? this.#silent(error) : error;
+    }
     this.#openedAt = performance.now();
   }
 

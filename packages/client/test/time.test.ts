@@ -127,7 +127,8 @@ test("time that is measured keeps nothing alive once there is an answer", async 
     await vi.waitFor(() => expect(timers()).toBeGreaterThan(before));
     answer();
     await calling;
-    expect(timers()).toBe(before);
+    // One that was there before, of the runner say, may have ended.
+    expect(timers()).toBeLessThanOrEqual(before);
   }
 });
 

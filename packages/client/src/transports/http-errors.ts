@@ -55,9 +55,13 @@ export function retryAfterOf(status: number, headers: IncomingHttpHeaders): numb
   const value = headers["retry-after"]?.trim();
   if (value === undefined || (status !== 429 && status !== 503)) return undefined;
   if (/^\d{1,12}$/.test(value)) return Number(value) * 1_000;
-  const date = Date.parse(value);
+  // What else can be read as a date is not meant as one: "-5" is the year 2001 to some.
+  const date = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
+
+/** As dates are sent (RFC 9110 § Date/Time Formats); the third shape there has not been for long. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, [\w :-]+ GMT$/;
 
 function advice(status: number, headers: IncomingHttpHeaders): string {
   const { location } = headers;
