@@ -52,6 +52,7 @@ export class AuthorizedRequest implements Reply, Outgoing {
   #over = false;
   #times = 0;
   #abandoned: AbortController | undefined;
+  isWaiting = true;
 
   /** @param send sends the request with these credentials */
   constructor(
@@ -95,6 +96,7 @@ export class AuthorizedRequest implements Reply, Outgoing {
 
   #go(sent: readonly string[]): void {
     if (this.#over) return;
+    this.isWaiting = false;
     const listener = this.#listener;
     this.#reply = this.#send(sent, {
       ...listener,
@@ -106,6 +108,7 @@ export class AuthorizedRequest implements Reply, Outgoing {
         this.#authorization.heard?.(headers, false);
         const mayHelp = (status === 401 || status === 403) && ++this.#times < MAX_REFUSALS;
         if (!mayHelp) return listener.onRefusal(status, headers, body);
+        this.isWaiting = true;
         const { method, url, signal } = this;
         const challenge = challengeOf(headers);
         this.#authorization

@@ -70,11 +70,16 @@ export class HttpEndpoint {
         () => end(resolve),
         (error) => end(() => reject(error)),
       );
-      timer = setTimeout(() => {
+      const onTimeout = () => {
+        if (reply?.isWaiting === true) {
+          timer = setTimeout(onTimeout, timeout).unref();
+          return;
+        }
         reply?.abort();
         const what = `${this.serverName} did not take a message within timeout (${timeout} ms)`;
         reject(new ConnectionError("silent", what, { mayHaveRun: true }));
-      }, timeout).unref();
+      };
+      timer = setTimeout(onTimeout, timeout).unref();
     });
   }
 

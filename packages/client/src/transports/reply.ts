@@ -28,6 +28,8 @@ const STREAM_END_TIMEOUT = 1_000;
 
 /** A response that is awaited. */
 export interface Reply {
+  /** It is not sent yet: a user is being asked who they are. */
+  readonly isWaiting?: boolean;
   /** Closes the response; nothing more is told. */
   abort(): void;
   /** What was asked is answered: a stream that goes on is closed, one that ends keeps its connection. */

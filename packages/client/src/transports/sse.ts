@@ -56,28 +56,32 @@ export class SseTransport implements Transport {
   }
 
   send(text: string, { id }: RequestHead): void {
-    this.post(text).catch((error: Error) => this.#receiver.onFailure(id, error));
+    const onTaken = () => {};
+    this.#post(text, onTaken, (error) => this.#receiver.onFailure(id, error));
   }
 
   post(text: string): Promise<void> {
-    return this.#endpoint.withinTime((resolve, reject) => {
-      const listener: ReplyListener = {
-        // The answer comes by the stream; what is said here ("Accepted") is of no interest.
-        onText() {},
-        onEnd: resolve,
-        onRefusal: (status, headers, body) => reject(refusal(this.serverName, status, headers, body)),
-        onError: (error) => {
-          if (error instanceof ConnectionError && error.reason === "not-mcp") resolve();
-          else reject(networkFailure(this.serverName, error));
-        },
-      };
-      const send = () =>
-        this.#endpoint.post([...POST_HEADERS, ...this.#revisionHeader], text, listener, this.#path);
-      if (this.#over) reject(new ConnectionError("closed", `The connection to ${this.serverName} is closed`));
-      else if (this.#path === undefined) this.#early.push(send);
-      else return send();
-      return undefined;
-    });
+    return this.#endpoint.withinTime((resolve, reject) => this.#post(text, resolve, reject));
+  }
+
+  #post(text: string, onTaken: () => void, onFailure: (error: Error) => void): Reply | undefined {
+    const listener: ReplyListener = {
+      // The answer comes by the stream; what is said here ("Accepted") is of no interest.
+      onText() {},
+      onEnd: onTaken,
+      onRefusal: (status, headers, body) => onFailure(refusal(this.serverName, status, headers, body)),
+      onError: (error) => {
+        if (error instanceof ConnectionError && error.reason === "not-mcp") onTaken();
+        else onFailure(networkFailure(this.serverName, error));
+      },
+    };
+    const send = () =>
+      this.#endpoint.post([...POST_HEADERS, ...this.#revisionHeader], text, listener, this.#path);
+    if (this.#over)
+      onFailure(new ConnectionError("closed", `The connection to ${this.serverName} is closed`));
+    else if (this.#path === undefined) this.#early.push(send);
+    else return send();
+    return undefined;
   }
 
   cancel(requestId: number, reason: string, notify: boolean): void {
