@@ -119,6 +119,36 @@ test("a body in chunks that passes the limit: 413", async () => {
   socket.destroy();
 });
 
+test.each([
+  ["content-encoding: gzip", /without a Content-Encoding/],
+  ["content-type: application/json; charset=iso-8859-1", /the charset of JSON is utf-8/],
+  ['content-type: application/json;charset="utf-16"', /the charset of JSON is utf-8/],
+])("what is no plain UTF-8 is not read as such: 415, %s", async (header, why) => {
+  const [name, value] = header.split(": ") as [string, string];
+  const headers = { "content-type": "application/json", [name]: value };
+  const response = await fetch(`http://127.0.0.1:${serving.port}/mcp`, {
+    method: "POST",
+    headers,
+    body: "{}",
+  });
+  expect(response.status).toBe(415);
+  expect(await response.text()).toMatch(why);
+});
+
+test.each([
+  "Application/JSON; charset=UTF-8",
+  'application/json;charset="utf8"',
+  "application/json; profile=x",
+  "application/json;",
+])("what is plain JSON is read: %s", async (type) => {
+  const response = await fetch(`http://127.0.0.1:${serving.port}/mcp`, {
+    method: "POST",
+    headers: { "content-type": type, "content-encoding": "identity" },
+    body: "{}",
+  });
+  expect(response.status).toBe(400);
+});
+
 test("no body at all: 400", async () => {
   const { socket, write, answer } = open();
   await write(headOf("tools/call", "echo", "content-length: 0"));

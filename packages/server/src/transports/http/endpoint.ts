@@ -20,7 +20,7 @@ import { memorySessions } from "../../sessions/memory.ts";
 import type { SessionStore } from "../../sessions/store.ts";
 import { BodyTooLargeError, type HttpExchange } from "./exchange.ts";
 import { allowOrigin, createGuard, type GuardOptions } from "./guard.ts";
-import { accepts, isJson } from "./headers.ts";
+import { accepts, unreadable } from "./headers.ts";
 import { LegacyEndpoint } from "./legacy.ts";
 import { serveModern } from "./modern.ts";
 import { fail, METHODS, refuse, refuseForNow, refuseMethod, refuseTooLarge, sendJson } from "./responses.ts";
@@ -117,8 +117,9 @@ export function createEndpoint(
   let ending = false;
 
   function post(http: HttpExchange): void {
-    if (!isJson(http.header("content-type"))) {
-      return refuse(http, 415, "Unsupported media type: the Content-Type must be application/json");
+    const why = unreadable(http);
+    if (why !== undefined) {
+      return refuse(http, 415, `Unsupported media type: ${why}`);
     }
     if (!accepts(http.header("accept"), "application/json", "text/event-stream")) {
       return refuse(http, 406, "Not acceptable: Accept must list application/json and text/event-stream");

@@ -11,8 +11,17 @@ import {
 } from "@patchbay/core";
 import type { HttpExchange } from "./exchange.ts";
 
-export function isJson(type: string | undefined): boolean {
-  return type === "application/json" || /^application\/json\s*(;|$)/i.test(type ?? "");
+/** What keeps a body from being read as JSON, if anything: it is taken as UTF-8, and not compressed. */
+export function unreadable(http: HttpExchange): string | undefined {
+  const type = http.header("content-type");
+  if (type !== "application/json") {
+    const charset = /^application\/json\s*(?:$|;\s*(?:charset\s*=\s*"?([^\s;"]*))?)/i.exec(type ?? "");
+    if (charset === null) return "the Content-Type must be application/json";
+    if (!/^(utf-?8|us-ascii)?$/i.test(charset[1] ?? "")) return "the charset of JSON is utf-8";
+  }
+  const coding = http.header("content-encoding");
+  if (coding === undefined || coding.toLowerCase() === "identity") return undefined;
+  return "send the message without a Content-Encoding";
 }
 
 /** Whether a client takes all of these types; one that does not say takes any. */

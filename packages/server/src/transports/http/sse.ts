@@ -9,7 +9,7 @@ import { every } from "../../timers.ts";
 import { type ChannelOptions, type Serving, serveChannel } from "../channel.ts";
 import { BodyTooLargeError, type HttpExchange } from "./exchange.ts";
 import { allowOrigin, type Guard } from "./guard.ts";
-import { accepts, isJson } from "./headers.ts";
+import { accepts, unreadable } from "./headers.ts";
 import { refuse, refuseForNow, refuseTooLarge } from "./responses.ts";
 
 export interface SseOptions extends ChannelOptions {
@@ -96,8 +96,9 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
     // Whose it is not cannot tell it from one that has ended.
     if (connection === undefined || connection.principal !== http.access.principal)
       return refuse(http, 404, "Session not found: its stream has ended; open it again");
-    if (!isJson(http.header("content-type"))) {
-      return refuse(http, 415, "Unsupported media type: the Content-Type must be application/json");
+    const why = unreadable(http);
+    if (why !== undefined) {
+      return refuse(http, 415, `Unsupported media type: ${why}`);
     }
     http.readBody(maxMessageBytes, (text, failure) => {
       if (failure instanceof BodyTooLargeError) {
