@@ -2,13 +2,13 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { connect } from "../src/index.ts";
 import { commandsBelow, fixture, fixturePath, runs } from "./processes.ts";
 
-/** Whatever a failed test has left. */
+/** Whatever a failed test has left. Some run at the same time: they are all over by then. */
 const started: number[] = [];
-afterEach(() => {
+afterAll(() => {
   for (const pid of started.splice(0)) if (runs(pid)) process.kill(pid, "SIGKILL");
 });
 
@@ -72,7 +72,8 @@ describe.skipIf(process.platform !== "linux")("our own end", SLOW, () => {
     await vi.waitFor(() => expect(pids.map(runs)).toEqual([false, false]), { timeout: 30_000 });
   });
 
-  test.each(TREES)("by SIGKILL ends %s a little later", async (_, args) => {
+  // They wait for the watchdog most of the time: together they take no longer than one.
+  test.concurrent.each(TREES)("by SIGKILL ends %s a little later", async (_, args) => {
     const { own, pids } = await program("SIGKILL", args);
     // The watchdog comes a little later than the server.
     await vi.waitFor(
