@@ -61,6 +61,20 @@ describe("what a server tells unasked", () => {
     );
   });
 
+  test("is not asked for again and again when it passes maxMessageBytes: the application is warned", async () => {
+    const warnings: Error[] = [];
+    const { url, hits } = await serving((hit) => {
+      if (hit.verb !== "GET") return initialized(hit, "s-1");
+      if (gets(hits).length === 1) event(hit, ["retry: 1", "id: a-1", "data:"]);
+      hit.response.write(`id: a-2\ndata: ${"x".repeat(5000)}`);
+    });
+    await connected(url, { maxMessageBytes: 1000, onWarning: (warning) => warnings.push(warning) });
+    await vi.waitFor(() => expect(warnings).toHaveLength(1), 5_000);
+    expect(warnings[0]).toMatchObject({ reason: "too-large" });
+    expect(warnings[0]?.message).toMatch(/larger than maxMessageBytes allows \(1000\).*not heard any more/);
+    expect(gets(hits)).toHaveLength(1);
+  });
+
   test("is heard again after the stream broke off, from there on, each event once", async () => {
     const told: unknown[] = [];
     const { url, hits } = await serving((hit) => {

@@ -213,7 +213,7 @@ export class HttpTransport implements Transport {
           return "over";
         },
         maxFailures: MAX_FAILURES,
-        onBarren: () => this.#fail(sent, lost("has nothing to add to it")),
+        onBarren: (why) => this.#fail(sent, why ?? lost("has nothing to add to it")),
       },
       position,
     );

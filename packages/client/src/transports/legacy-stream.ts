@@ -15,8 +15,8 @@ export interface LegacyStreamHost {
   onRefusal(status: number, headers: IncomingHttpHeaders, body: string): "again" | "over";
   /** Tries in a row that reach nobody, until it is not opened again. Default: for ever. */
   readonly maxFailures?: number;
-  /** It ended each time without an event, or nobody was there. */
-  onBarren(): void;
+  /** It ended each time without an event, or nobody was there; or what comes next passes a limit. */
+  onBarren(why?: ConnectionError): void;
 }
 
 /** Streams that ended without a single event, one after another, until it is not opened again. */
@@ -64,8 +64,14 @@ export class LegacyStream {
         this.#position.notBefore(retryAfterOf(status, headers) ?? 0);
         this.#failed();
       },
-      // An answer that is no stream, or passes a limit, will be the same the next time.
-      onError: (error) => (error instanceof ConnectionError ? this.#ended(true) : this.#failed()),
+      onError: (error) => {
+        if (!(error instanceof ConnectionError)) return this.#failed();
+        // Who comes back after the last event is sent the same next one.
+        if (error.reason === "too-large" && this.#position.lastEventId !== undefined)
+          return this.#host.onBarren(error);
+        // An answer that is no stream will be the same the next time.
+        this.#ended(true, error);
+      },
     });
   }
 
@@ -86,8 +92,8 @@ export class LegacyStream {
     this.#reply?.finish();
   }
 
-  #ended(bare: boolean): void {
-    if (bare && ++this.#barren >= MAX_BARREN) this.#host.onBarren();
+  #ended(bare: boolean, why?: ConnectionError): void {
+    if (bare && ++this.#barren >= MAX_BARREN) this.#host.onBarren(why);
     else this.#again(bare);
   }
 

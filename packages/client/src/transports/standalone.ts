@@ -36,10 +36,8 @@ export function openStandalone(host: StandaloneHost): Standalone {
   const position = new StreamPosition();
   let onAnswer = () => {};
   let opened = false;
-  const lost = (why: string) => {
-    const what = `${host.serverName}: ${why}; what it tells unasked is not heard any more`;
-    host.onLost(new ConnectionError("closed", what));
-  };
+  const lost = (why: string, reason: ConnectionError["reason"] = "closed") =>
+    host.onLost(new ConnectionError(reason, `${why}; what it tells unasked is not heard any more`));
   const stream = new LegacyStream(
     {
       get: (lastEventId, listener) =>
@@ -72,10 +70,11 @@ export function openStandalone(host: StandaloneHost): Standalone {
           return "again";
         }
         // Most often 405 at once: it has none, and need not have one.
-        if (opened) lost(`it answered ${status} to who came back to its stream`);
+        if (opened) lost(`${host.serverName}: it answered ${status} to who came back to its stream`);
         return "over";
       },
-      onBarren: () => lost("its stream ends before it tells anything"),
+      onBarren: (why) =>
+        lost(why?.message ?? `${host.serverName}: its stream ends before it tells anything`, why?.reason),
     },
     position,
   );
