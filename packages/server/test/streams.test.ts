@@ -332,6 +332,19 @@ describe("Last-Event-ID", () => {
     expect([gist(await back.message()), gist(await back.message())]).toEqual(["progress 3", "progress 4"]);
   });
 
+  test("is not kept beyond what maxKeptBytes allows all streams together", async () => {
+    const { url, script, endpoint } = await start({ maxKeptBytes: 200 });
+    const client = await openSession(url);
+    const works = script("a");
+    for (const step of [1, 2, 3, 4]) void works.tell(step);
+    const events = new Events(await client.call(1, "works", { name: "a" }));
+    const first = await events.next();
+    for (let count = 0; count < 3; count++) await events.next();
+    const [lost] = await new Events(await client.get(idOf(first))).rest();
+    expect(JSON.parse(lost?.data ?? "").error.message).toContain("not kept what it sent");
+    expect(endpoint.kept).toBeLessThanOrEqual(200);
+  });
+
   test("is kept within maxBufferedBytes, the last event in any case", () => {
     const options = {
       resumable: true,
