@@ -217,6 +217,16 @@ export class RedisConnection {
       lost: (cause) => {
         if (current()) this.#lose(cause);
       },
+      nodeLost: (node) => {
+        if (!current() || this.#state !== "open") return;
+        this.#notice(`A node of the Redis Cluster cannot be reached: ${node}`);
+        for (const listener of this.#onLost) listener();
+      },
+      nodeBack: (node) => {
+        if (!current() || this.#state !== "open") return;
+        this.#notice(`A node of the Redis Cluster is there: ${node}`);
+        for (const listener of this.#onBack) listener();
+      },
     });
   }
 
@@ -266,9 +276,12 @@ function away(why: string, cause?: Error): UnavailableError {
 interface Watcher {
   ready(client: Client): void;
   lost(cause: string): void;
+  /** A node of a Cluster is away: what was said by way of it may have been missed. */
+  nodeLost(node: string): void;
+  nodeBack(node: string): void;
 }
 
-function createRedis({ url, client: more }: RedisOptions, watcher: Watcher): Client {
+function createRedis({ url, client: more, commandTimeout = 1000 }: RedisOptions, watcher: Watcher): Client {
   const socket = {
     ...more?.socket,
     // All instances lose a Redis at once: they do not all come back at once.
@@ -281,7 +294,9 @@ function createRedis({ url, client: more }: RedisOptions, watcher: Watcher): Cli
     disableOfflineQueue: true,
     commandOptions: { timeout: 0 },
   } as RedisClientOptions;
-  return typeof url === "object" ? clusterOf(url, shared, watcher) : single(url, shared, watcher);
+  return typeof url === "object"
+    ? clusterOf(url, shared, commandTimeout, watcher)
+    : single(url, shared, watcher);
 }
 
 function single(url: string | undefined, options: RedisClientOptions, watcher: Watcher): Client {
@@ -299,14 +314,27 @@ function single(url: string | undefined, options: RedisClientOptions, watcher: W
   return client;
 }
 
-function clusterOf(urls: readonly string[], defaults: RedisClientOptions, watcher: Watcher): Client {
+interface Node {
+  host: string;
+  port: number;
+}
+
+function clusterOf(
+  urls: readonly string[],
+  defaults: RedisClientOptions,
+  commandTimeout: number,
+  watcher: Watcher,
+): Client {
   const { username, password } = new URL(urls[0] as string);
+  const silence = commandTimeout * 2;
   const cluster = createCluster({
     rootNodes: urls.map((url) => ({ url })),
+    topologyRefreshOnReconnectionAttemptStrategy: commandTimeout,
     defaults: {
       ...(username !== "" && { username: decodeURIComponent(username) }),
       ...(password !== "" && { password: decodeURIComponent(password) }),
       ...defaults,
+      socket: { ...defaults.socket, socketTimeout: silence },
     } as RedisClusterOptions["defaults"],
   });
   const client: Client = {
@@ -315,12 +343,38 @@ function clusterOf(urls: readonly string[], defaults: RedisClientOptions, watche
       args[0] === "PUBLISH"
         ? cluster.sendCommand(key, false, ["EVAL", PUBLISH, "1", ...args.slice(1)])
         : cluster.sendCommand(key, false, args),
-    subscribe: (channel, listener) => cluster.subscribe(channel, listener),
+    subscribe: async (channel, listener) => {
+      await cluster.subscribe(channel, listener);
+      unref();
+    },
     unsubscribe: (channel) => cluster.unsubscribe(channel),
     destroy: () => cluster.destroy(),
   };
   // A node that fails is the Cluster's business: what needs it fails by itself, and the others go on.
   cluster.on("error", () => {});
+  // Channels are listened to by way of one of them, and which one is not told.
+  const away = new Set<string>();
+  cluster.on("node-reconnecting", ({ host, port }: Node) => {
+    const node = `${host}:${port}`;
+    if (away.has(node)) return;
+    away.add(node);
+    watcher.nodeLost(node);
+  });
+  cluster.on("node-ready", ({ host, port }: Node) => {
+    const node = `${host}:${port}`;
+    away.delete(node);
+    unref();
+    watcher.nodeBack(node);
+  });
+  const clients = () =>
+    [...cluster.nodeByAddress.values(), cluster.pubSubNode].flatMap((node) => node?.client ?? []);
+  const unref = (): void => {
+    for (const each of clients()) each.unref();
+  };
+  // A node that hangs is noticed even by who only listens. The pings of node-redis would keep the process alive.
+  const pinging = setInterval(() => {
+    for (const each of clients()) each.sendCommand(["PING"]).catch(() => {});
+  }, commandTimeout).unref();
   let ended = false;
   const connect = (): void => {
     cluster.connect().then(
@@ -337,6 +391,7 @@ function clusterOf(urls: readonly string[], defaults: RedisClientOptions, watche
     ...client,
     destroy: () => {
       ended = true;
+      clearInterval(pinging);
       cluster.destroy();
     },
   };

@@ -121,28 +121,50 @@ export async function startSingle(): Promise<SomeRedis> {
   return { url, commandAll: async (...args) => [await command(...args)], stop };
 }
 
-/** A Cluster of three nodes, each with a third of the slots. */
-export async function startCluster(): Promise<SomeRedis> {
+export interface Cluster extends SomeRedis {
+  readonly url: string[];
+  /** The masters, then the replica of the first if there is one. */
+  readonly nodes: readonly RedisServer[];
+}
+
+/** A Cluster of three nodes, each with a third of the slots, and perhaps one that takes over from the first. */
+export async function startCluster(withReplica = false): Promise<Cluster> {
   const buses = [await freePort(), await freePort(), await freePort()];
+  if (withReplica) buses.push(await freePort());
   const nodes = await Promise.all(
-    buses.map((bus) => startRedis("--cluster-enabled", "yes", "--cluster-port", `${bus}`)),
+    buses.map((bus) =>
+      startRedis("--cluster-enabled", "yes", "--cluster-port", `${bus}`, "--cluster-node-timeout", "1000"),
+    ),
   );
   const [first] = nodes as [RedisServer, ...RedisServer[]];
   const slots = [0, 5461, 10923, 16384] as const;
   for (const [index, node] of nodes.entries()) {
     await node.command("CLUSTER", "SET-CONFIG-EPOCH", `${index + 1}`);
-    await node.command("CLUSTER", "ADDSLOTSRANGE", `${slots[index]}`, `${(slots[index + 1] as number) - 1}`);
+    if (index < 3)
+      await node.command(
+        "CLUSTER",
+        "ADDSLOTSRANGE",
+        `${slots[index]}`,
+        `${(slots[index + 1] as number) - 1}`,
+      );
     if (index > 0) await first.command("CLUSTER", "MEET", "127.0.0.1", `${node.port}`, `${buses[index]}`);
   }
+  const said = async (node: RedisServer, what: string[], wanted: string) => {
+    while (!String(await node.command(...what)).includes(wanted)) await new Promise(setImmediate);
+  };
   for (const node of nodes) {
-    for (;;) {
-      const info = String(await node.command("CLUSTER", "INFO"));
-      if (info.includes("cluster_state:ok") && info.includes("cluster_known_nodes:3")) break;
-      await new Promise(setImmediate);
-    }
+    await said(node, ["CLUSTER", "INFO"], "cluster_state:ok");
+    await said(node, ["CLUSTER", "INFO"], `cluster_known_nodes:${nodes.length}`);
+  }
+  const replica = nodes[3];
+  if (replica !== undefined) {
+    await replica.command("CLUSTER", "REPLICATE", String(await first.command("CLUSTER", "MYID")));
+    await said(replica, ["INFO", "replication"], "master_link_status:up");
+    for (const node of nodes) await said(node, ["CLUSTER", "NODES"], "slave");
   }
   return {
     url: nodes.map(({ url }) => url),
+    nodes,
     commandAll: (...args) => Promise.all(nodes.map((node) => node.command(...args))),
     stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
   };

@@ -27,6 +27,9 @@ const INSTANCE_GONE = {
     "Send the request again if doing it twice does no harm",
 };
 
+/** Characters of what a client says that all instances are told. */
+const MAX_TOLD = 1024;
+
 /** A client's connection over which another instance sends a stream. */
 interface Carried {
   readonly instance: string;
@@ -79,7 +82,10 @@ export class Peers {
   }
 
   /** A request that is not in flight here is cancelled wherever it is. */
-  async cancel(session: string, id: RequestId, reason: string | undefined): Promise<void> {
+  async cancel(session: string, id: RequestId, said: string | undefined): Promise<void> {
+    // All are told: what one client says must not drown them.
+    if (String(id).length > MAX_TOLD) return;
+    const reason = said?.slice(0, MAX_TOLD);
     await this.#instances.tellAll({ kind: "cancel", session, id, ...(reason !== undefined && { reason }) });
   }
 

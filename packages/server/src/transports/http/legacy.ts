@@ -362,8 +362,9 @@ export class LegacyEndpoint {
       return this.#peers.answer(id, message);
     }
     if (message.method !== "notifications/cancelled") return true;
-    const requestId = message.params.requestId as RequestId;
-    const reason = typeof message.params.reason === "string" ? message.params.reason : undefined;
+    const { requestId, reason: said } = message.params;
+    if (typeof requestId !== "string" && typeof requestId !== "number") return true;
+    const reason = typeof said === "string" ? said : undefined;
     if (going?.cancel(requestId, reason) || this.#peers === undefined || id === undefined) return true;
     return this.#peers.cancel(id, requestId, reason).then(() => true);
   }
