@@ -250,6 +250,7 @@ describe("keys", () => {
     const own = await issuer();
     open.push(own);
     own.quirks.set("/jwks", quirk);
+    own.quirks.set("/jwks2", { body: JSON.stringify({ keys: [own.publicKey()] }) });
     const errors: unknown[] = [];
     const serving = await serve({ verify: jwtVerifier({ issuer: own.origin, audience: AUDIENCE }) }, errors);
     const response = await modern(serving, await own.token(), "tools/list");
