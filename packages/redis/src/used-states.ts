@@ -15,13 +15,17 @@ export interface RedisUsedStatesOptions extends RedisOptions {
 /** Marks a state, which is forgotten when it expires. Gives 1, 0 if it was used, or −1 when there is no room. */
 const USE = `
 local time = redis.call('TIME')
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', time[1] * 1000 + math.floor(time[2] / 1000))
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return -1 end
-redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
 redis.call('PEXPIREAT', KEYS[1], last[2])
 return 1`;
+
+/** Milliseconds by which the clocks of two instances may differ: for so much longer a state is remembered. */
+const CLOCKS_DIFFER = 10 * 60_000;
 
 /** What other instances share. */
 export type RedisUsedStates = UsedStates & { close(): Promise<void> };
@@ -44,7 +48,8 @@ export function redisUsedStates(options: RedisTarget | RedisUsedStatesOptions = 
 
   return {
     async use(id, until) {
-      const used = await connection.run(key, "EVAL", USE, "1", key, id, `${until}`, `${max}`);
+      const left = Math.max(0, until - Date.now()) + CLOCKS_DIFFER;
+      const used = await connection.run(key, "EVAL", USE, "1", key, id, `${left}`, `${max}`);
       if (used !== -1) return used === 1;
       const what = `as many states as maxUsedStates allows (${max}) were used and have not expired; try later`;
       throw limitError("maxUsedStates", what, max);
