@@ -43,11 +43,12 @@ export function checkArrows(sources) {
       if (from.startsWith(".")) {
         const target = posix.normalize(posix.join(posix.dirname(file), from));
         const targetPlace = placeOf(target);
-        // What tests stand on may stand under the tests of the packages above.
+        // What tests stand on may stand under the tests of the packages above, and under those of all.
         const underTests =
-          place?.part === "test" &&
           targetPlace?.part === "test" &&
-          mayImport(place.folder, targetPlace.folder);
+          (place === undefined
+            ? file.includes("/test/")
+            : place.part === "test" && mayImport(place.folder, targetPlace.folder));
         if (targetPlace !== undefined && targetPlace.folder !== place?.folder && !underTests) {
           tell(
             line,
