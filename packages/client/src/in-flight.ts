@@ -1,6 +1,7 @@
 /** The requests in flight: found by their ids, held while a user is asked, and ended together. */
 
 import type { LogMessage } from "@patchbay/core";
+import { ById } from "./by-id.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { ConnectionError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
@@ -11,7 +12,7 @@ const MAX_GIVEN_UP = 1_000;
 
 export class InFlight {
   readonly deadlines = new Deadlines((now) => this.#expire(now));
-  readonly #exchanges = new Map<number, Exchange>();
+  readonly #exchanges = new ById<Exchange>();
   #nextId = 1;
   /** Calls that were given up last, as their late answers are looked at. */
   readonly #givenUp = new Set<number>();
@@ -19,7 +20,7 @@ export class InFlight {
   /** Takes a request up, under an id of its own. */
   add(exchange: Exchange): void {
     exchange.id = this.#nextId++;
-    this.#exchanges.set(exchange.id, exchange);
+    this.#exchanges.add(exchange);
   }
 
   get(id: number): Exchange | undefined {
@@ -28,18 +29,18 @@ export class InFlight {
 
   /** The request that it is when there is one alone. */
   get only(): Exchange | undefined {
-    return this.#exchanges.size === 1 ? this.#exchanges.values().next().value : undefined;
+    return this.#exchanges.size === 1 ? this.#exchanges.all()[0] : undefined;
   }
 
   in(state: Exchange["state"]): Exchange[] {
-    return [...this.#exchanges.values()].filter((exchange) => exchange.state === state);
+    return this.#exchanges.all().filter((exchange) => exchange.state === state);
   }
 
   /** Takes a request out of flight; nothing when it is not, or no longer, in flight. */
   take(exchange: Exchange | undefined): Exchange | undefined {
-    if (exchange === undefined || !this.#exchanges.delete(exchange.id)) return undefined;
-    if (this.#exchanges.size === 0) this.deadlines.rest();
-    return exchange;
+    const taken = exchange && this.#exchanges.take(exchange.id);
+    if (taken !== undefined && this.#exchanges.size === 0) this.deadlines.rest();
+    return taken;
   }
 
   /**
@@ -50,7 +51,7 @@ export class InFlight {
    */
   hold(requestId: number | undefined): () => void {
     const own = requestId === undefined ? undefined : this.#exchanges.get(requestId);
-    const releases = (own === undefined ? [...this.#exchanges.values()] : [own]).map((each) => each.hold());
+    const releases = (own === undefined ? this.#exchanges.all() : [own]).map((each) => each.hold());
     return () => {
       for (const release of releases) release();
     };
@@ -59,7 +60,7 @@ export class InFlight {
   /** Tells a log message to the request that it is about, or to all where that is not known. */
   log(message: LogMessage, requestId: number | undefined): void {
     if (requestId !== undefined) this.#exchanges.get(requestId)?.log(message);
-    else for (const exchange of this.#exchanges.values()) exchange.log(message);
+    else for (const exchange of this.#exchanges.all()) exchange.log(message);
   }
 
   /** An answer to this one may still come, and is to be looked at. */
@@ -76,7 +77,7 @@ export class InFlight {
 
   /** None of them will be answered; those that were sent may have run. */
   rejectAll(error: ConnectionError): void {
-    const all = [...this.#exchanges.values()];
+    const all = this.#exchanges.all();
     this.#exchanges.clear();
     this.deadlines.rest();
     const lost = error.told(error.message, true);
@@ -94,7 +95,7 @@ export class InFlight {
 
   #expire(now: number): number {
     let next = Number.POSITIVE_INFINITY;
-    for (const exchange of [...this.#exchanges.values()]) {
+    for (const exchange of this.#exchanges.all()) {
       if (exchange.expiresAt <= now) exchange.expire();
       else next = Math.min(next, exchange.expiresAt);
     }

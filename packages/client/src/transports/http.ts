@@ -9,6 +9,7 @@ import {
   type Revision,
   writeNotification,
 } from "@patchbay/core";
+import { ById } from "../by-id.ts";
 import { ConnectionError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { tell } from "../tell.ts";
@@ -29,6 +30,7 @@ const MAX_FAILURES = 3;
 
 /** A request that has no answer yet. */
 interface Sent {
+  readonly id: number;
   readonly text: string;
   readonly head: RequestHead;
   reply: Reply | undefined;
@@ -44,7 +46,7 @@ export class HttpTransport implements Transport {
   refusedWith: number | undefined;
   readonly #settings: Settings;
   readonly #endpoint: HttpEndpoint;
-  readonly #inFlight = new Map<number, Sent>();
+  readonly #inFlight = new ById<Sent>();
   #receiver!: Receiver;
   #revision: Revision | undefined;
   #revisionHeader: readonly string[] = [];
@@ -64,8 +66,8 @@ export class HttpTransport implements Transport {
   }
 
   send(text: string, head: RequestHead): void {
-    const sent: Sent = { text, head, reply: undefined, stream: undefined };
-    this.#inFlight.set(head.id, sent);
+    const sent: Sent = { id: head.id, text, head, reply: undefined, stream: undefined };
+    this.#inFlight.add(sent);
     this.#dispatch(sent);
   }
 
@@ -90,9 +92,8 @@ export class HttpTransport implements Transport {
   }
 
   cancel(requestId: number, reason: string, notify: boolean): void {
-    const sent = this.#inFlight.get(requestId);
+    const sent = this.#inFlight.take(requestId);
     if (sent === undefined) return;
-    this.#inFlight.delete(requestId);
     // To a modern server the closed response says it all; a legacy one takes that for a broken connection.
     if (!this.#modern && notify) {
       this.post(writeNotification("notifications/cancelled", { requestId, reason })).catch(() => {
@@ -137,7 +138,7 @@ export class HttpTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    for (const { reply, stream } of this.#inFlight.values()) {
+    for (const { reply, stream } of this.#inFlight.all()) {
       reply?.abort();
       stream?.close();
     }
@@ -184,7 +185,7 @@ export class HttpTransport implements Transport {
         if (status < 500) this.refusedWith = status;
         const why = refusal(this.serverName, status, headers, body);
         if (session !== undefined && isSessionUnknown(status, body)) {
-          this.#inFlight.delete(head.id);
+          this.#inFlight.take(head.id);
           this.#lose(session, status, why, head.id);
         } else {
           this.#fail(sent, why);
@@ -227,27 +228,26 @@ export class HttpTransport implements Transport {
   #hear(text: string, stream?: Sent): void {
     eachMessage(text, this.#revision, (message) => {
       if (!isAnswer(message)) {
-        this.#receiver.onMessage(message, stream?.head.id);
+        this.#receiver.onMessage(message, stream?.id);
         return;
       }
       const sent = stream ?? this.#inFlight.get((message as { id: number }).id);
       if (sent === undefined || !this.#unanswered(sent)) return;
-      if (!this.#receiver.onMessage(message, sent.head.id)) return;
-      this.#inFlight.delete(sent.head.id);
+      if (!this.#receiver.onMessage(message, sent.id)) return;
+      this.#inFlight.take(sent.id);
       sent.reply?.finish();
       sent.stream?.finish();
     });
   }
 
   #unanswered(sent: Sent): boolean {
-    return this.#inFlight.get(sent.head.id) === sent;
+    return this.#inFlight.get(sent.id) === sent;
   }
 
   #fail(sent: Sent, error: Error): void {
-    if (!this.#unanswered(sent)) return;
-    this.#inFlight.delete(sent.head.id);
+    if (this.#inFlight.take(sent.id) === undefined) return;
     sent.stream?.close();
-    this.#receiver.onFailure(sent.head.id, error);
+    this.#receiver.onFailure(sent.id, error);
   }
 
   #post(text: string, head: RequestHead | undefined, listener: ReplyListener): Reply {
