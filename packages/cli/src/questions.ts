@@ -45,10 +45,12 @@ export async function askUser(
     if (params.mode === "url") {
       output.write(`  ${visibleLine(params.url)}\n`);
       return {
-        action: isNo(await ask("  Open this page, then press Enter (n to decline): ")) ? "decline" : "accept",
+        action: (await agrees("  Open this page, then press Enter (n to decline): ", ask))
+          ? "accept"
+          : "decline",
       };
     }
-    if (isNo(await ask("  Answer? [Y/n] "))) return { action: "decline" };
+    if (!(await agrees("  Answer? [Y/n] ", ask))) return { action: "decline" };
     return { action: "accept", content: await fillIn(params.requestedSchema, ask, output) };
   } catch (thrown) {
     if (closed.signal.aborted || (thrown as Error).name === "AbortError") return { action: "cancel" };
@@ -60,6 +62,15 @@ export async function askUser(
 
 type Ask = (text: string) => ReturnType<Interface["question"]>;
 type Content = NonNullable<ElicitResult["content"]>;
+
+/** Nothing but yes is taken for yes: who types an answer too early has not agreed to give it. */
+async function agrees(question: string, ask: Ask): Promise<boolean> {
+  for (;;) {
+    const typed = await ask(question);
+    if (typed.trim() === "" || isYes(typed)) return true;
+    if (isNo(typed)) return false;
+  }
+}
 
 async function fillIn(schema: JsonObject | object, ask: Ask, output: Writable): Promise<Content> {
   const { properties, required = [] } = schema as JsonObject;

@@ -47,6 +47,12 @@ const FORM: ElicitParams = {
 const ask = (params: ElicitParams, at: ReturnType<typeof terminal>) =>
   askUser("trips", params, new AbortController().signal, at.terminal);
 
+test("what is no answer to whether one agrees is asked again", async () => {
+  const at = terminal("Main St", "yes please", "n");
+  expect(await ask(FORM, at)).toEqual({ action: "decline" });
+  expect(at.shown().match(/Answer\?/g)).toHaveLength(3);
+});
+
 test("a form is filled in field by field, and wrong input asked again", async () => {
   const at = terminal("y", "", "Ada", "old", "1.5", "36", "", "x", "v", "mon, tue", "");
   expect(await ask(FORM, at)).toEqual({

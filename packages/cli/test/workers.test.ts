@@ -274,6 +274,12 @@ describe("options that do not go together", () => {
     expect(short.stderr).not.toContain("short,");
   });
 
+  it("one of several instances says when it has no secrets in common with them", async () => {
+    const served = begin(["serve", FIXTURE, "--http", "0", "--instance", "a"], { cwd });
+    runs.push(served);
+    await served.said("stderr", /PATCHBAY_SECRETS is not set: another instance cannot go on/);
+  });
+
   it("secrets are shared by instances, and taken out of the environment", async () => {
     const env = { PATCHBAY_SECRETS: SECRET };
     const urls = [];

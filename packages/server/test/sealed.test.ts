@@ -158,6 +158,31 @@ describe("maxSessionLength", () => {
   });
 });
 
+test("where answers may go to another instance, nobody is asked: the call fails at once, and says why", async () => {
+  const server = new McpServer({ name: "s", version: "1" });
+  server.tool("ask", {}, async (_args, ctx) => {
+    const { action } = await ctx.elicit("Sure?", { type: "object", properties: {} });
+    return action;
+  });
+  const sessions = sealedSessions({ secrets: [NEW], takesAnswers: false });
+  const serving = serveFetch(server, { allowedHosts: ["mcp.test"], sessions });
+  const post = (message: object, session: Record<string, string> = {}) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, ...message });
+    const headers = { ...HEADERS, ...session };
+    return serving.fetch(new Request("https://mcp.test", { method: "POST", headers, body }));
+  };
+  const params = { ...INITIALIZE, capabilities: { elicitation: {} } };
+  const opened = await post({ method: "initialize", params });
+  const id = opened.headers.get("mcp-session-id") as string;
+  const called = await post({ method: "tools/call", params: { name: "ask" } }, { "mcp-session-id": id });
+  const { result } = (await called.json()) as Json;
+  expect([result.isError, result.content[0].text]).toEqual([
+    true,
+    expect.stringContaining("its answer may come to another instance"),
+  ]);
+  serving.close();
+});
+
 describe("what changes", () => {
   test("is known to this instance alone, and outlives what is kept open", async () => {
     const [one, other] = [1, 2].map(() => sealedSessions({ secrets: [NEW] }));

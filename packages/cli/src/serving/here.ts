@@ -10,7 +10,7 @@ import { openAuth } from "./auth.ts";
 import { hideSecrets } from "./hide.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { load } from "./load.ts";
-import type { HttpPlan, MetricsPlace } from "./plan.ts";
+import { type HttpPlan, type MetricsPlace, warningOf } from "./plan.ts";
 import { newSecret } from "./secret.ts";
 
 /** A server that is served here. */
@@ -31,6 +31,8 @@ export async function serveHere(name: string, plan: HttpPlan, { output, signal }
   if (output.json) output.value({ url: served.url });
   journal.info(`${name} is served at ${served.url} (Ctrl-C ends it)`);
   if (scraped !== undefined) journal.info(`Metrics are at ${scraped.url}`);
+  const warning = warningOf(plan);
+  if (warning !== undefined) journal.warn(warning);
   await told(signal);
   await served.drain();
   await scraped?.close();
@@ -106,7 +108,9 @@ async function openSessions(server: McpServer, plan: HttpPlan, journal: Journal)
       return { sessions: memorySessions(named), close };
     case "sealed": {
       const secrets = sessions.secrets.length === 0 ? [newSecret()] : sessions.secrets;
-      return { sessions: sealedSessions({ secrets, ...named }), close };
+      // Whichever worker is free takes the next request, and a client's answer too.
+      const takesAnswers = plan.workers === 1;
+      return { sessions: sealedSessions({ secrets, takesAnswers, ...named }), close };
     }
   }
 }

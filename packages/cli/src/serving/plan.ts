@@ -160,6 +160,19 @@ function takeSecrets(environment: NodeJS.ProcessEnv): string[] {
   return secrets;
 }
 
+/**
+ * What an operator of several instances may have forgotten, if anything: what one sealed no other could open.
+ */
+export function warningOf({ secrets, sessions, workers, instance }: HttpPlan): string | undefined {
+  const several =
+    sessions.kind === "redis" || instance !== undefined || (sessions.kind === "sealed" && workers === 1);
+  if (secrets.length > 0 || !several) return undefined;
+  return (
+    "PATCHBAY_SECRETS is not set: another instance cannot go on with what this one asked, and nobody after a restart. " +
+    "Give all instances the same, such as `openssl rand -hex 32` makes."
+  );
+}
+
 function portOf(option: string, given: string | undefined, otherwise: number): number {
   if (given === undefined) return otherwise;
   const port = Number(given);

@@ -9,7 +9,7 @@ import { metricsRefusal, refusal } from "./here.ts";
 import { hideSecrets } from "./hide.ts";
 import { type Journal, openJournal } from "./journal.ts";
 import { type FromWorker, isOurs, type ToWorker } from "./messages.ts";
-import type { HttpPlan } from "./plan.ts";
+import { type HttpPlan, warningOf } from "./plan.ts";
 import { Restarts } from "./restarts.ts";
 import { newSecret } from "./secret.ts";
 import { serveAsWorker } from "./worker.ts";
@@ -160,6 +160,8 @@ class Workers {
     const { workers } = this.#plan;
     this.#journal.info(`${this.#name} is served at ${message.url} by ${workers} workers (Ctrl-C ends it)`);
     if (this.#scraped !== undefined) this.#journal.info(`Metrics are at ${this.#scraped.url}`);
+    const warning = warningOf(this.#plan);
+    if (warning !== undefined) this.#journal.warn(warning);
   }
 
   /** Each finishes what it does; who does not in time is killed. */

@@ -14,6 +14,8 @@ export interface LiveLimits {
   maxInFlight: number;
   /** Milliseconds that a client is given to answer a request of ours. */
   answerTimeout: number | undefined;
+  /** Whether its answers come here. */
+  takesAnswers?: boolean | undefined;
   /** The name of this instance, where there may be others. */
   instance?: string | undefined;
 }
@@ -46,7 +48,7 @@ export class LiveSession {
     // Unique, so that ids never come again in the session, whatever instance it is served by.
     const unique = crypto.randomUUID().slice(0, 8);
     this.#prefix = limits.instance === undefined ? unique : `${limits.instance}-${unique}`;
-    this.asked = new ClientRequests(limits.answerTimeout, `${this.#prefix}-`);
+    this.asked = new ClientRequests(limits.answerTimeout, `${this.#prefix}-`, limits.takesAnswers);
     this.#limits = limits;
     this.#onIdle = onIdle;
   }

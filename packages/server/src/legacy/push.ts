@@ -16,6 +16,9 @@ import { after } from "../timers.ts";
 /** A client may have to ask its user, who may be out for coffee. */
 export const DEFAULT_ANSWER_TIMEOUT = 10 * 60_000;
 
+const UNHEARD =
+  "The client cannot be asked anything: its answer may come to another instance of this server. " +
+  "Its operator can keep sessions in Redis, or with their instance";
 const GONE = "The client cannot answer any more: it has gone, or this server is closing";
 
 interface Pending {
@@ -27,6 +30,7 @@ interface Pending {
 export class ClientRequests {
   readonly #answerTimeout: number;
   readonly #idPrefix: string;
+  readonly #takesAnswers: boolean;
   readonly #pending = new Map<RequestId, Pending>();
   #lastId = 0;
   #closed = false;
@@ -34,10 +38,12 @@ export class ClientRequests {
   /**
    * @param answerTimeout milliseconds that a client is given to answer
    * @param idPrefix makes ids unique where a session outlives this
+   * @param takesAnswers false where nobody can be asked, because answers may not come here
    */
-  constructor(answerTimeout: number = DEFAULT_ANSWER_TIMEOUT, idPrefix = "") {
+  constructor(answerTimeout: number = DEFAULT_ANSWER_TIMEOUT, idPrefix = "", takesAnswers = true) {
     this.#answerTimeout = answerTimeout;
     this.#idPrefix = idPrefix;
+    this.#takesAnswers = takesAnswers;
   }
 
   get size(): number {
@@ -48,6 +54,7 @@ export class ClientRequests {
   ask(request: InputRequest, send: (text: string) => void, signal: AbortSignal): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason as Error);
+      if (!this.#takesAnswers) return reject(new Error(UNHEARD));
       if (this.#closed) return reject(new Error(GONE));
       const id = this.#idPrefix === "" ? ++this.#lastId : `${this.#idPrefix}${++this.#lastId}`;
       const settle = () => {

@@ -31,6 +31,11 @@ export interface SealedSessionsLimits {
   maxSessionLength?: number;
   /** Sessions whose changes, and whose end, this instance remembers; then it forgets the oldest. Default 10,000. */
   maxRemembered?: number;
+  /**
+   * Whether clients may be asked things. Their answers have to come to the instance that asked: there is only one, or a
+   * balancer keeps sessions with theirs. Default true.
+   */
+  takesAnswers?: boolean;
   /** Begins each id, for balancers that keep a session with its instance: `a` in `a.…`. Of a–z, 0–9 and `-`. */
   instance?: string;
 }
@@ -106,6 +111,7 @@ export function sealedSessions(options: SealedSessionsOptions): SessionStore {
   }
 
   return {
+    takesAnswers: options.takesAnswers ?? true,
     async create(record) {
       const sealed: Sealed = { since: Date.now(), record };
       if (record.key === undefined) sealed.name = crypto.randomUUID();

@@ -17,6 +17,8 @@ export interface SessionStore {
   readonly idleMs?: number;
   /** What the instances that serve the same sessions share, where there may be several. */
   readonly shared?: Instances;
+  /** Whether a client's answers come to the instance that asked, or are handed on to it. Default true. */
+  readonly takesAnswers?: boolean;
   /**
    * Keeps a new session; gives its id, or nothing where sessions have none.
    *

@@ -86,6 +86,7 @@ export class LegacyEndpoint {
     this.#live = new LiveSessions(store, {
       ...options,
       instance: shared?.id,
+      takesAnswers: store.takesAnswers,
       // A session that is in use has to be asked for before its store takes it for idle.
       sweepEvery: Math.min(options.keepAlive, (store.idleMs ?? Number.POSITIVE_INFINITY) / 3),
       report: (thrown) => server.report(thrown, "sessions"),
