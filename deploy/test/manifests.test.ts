@@ -46,7 +46,9 @@ describe("Kubernetes", () => {
         `import type { ${kind} } from "kubernetes-types/${group}.js";\n` +
         `export const ${kind}_: ${kind} = ${JSON.stringify(ofKind(kind), null, 2)};`,
     );
-    const folder = mkdtempSync(join(ROOT, "node_modules", ".cache", "manifests-"));
+    const cache = join(ROOT, "node_modules", ".cache");
+    mkdirSync(cache, { recursive: true });
+    const folder = mkdtempSync(join(cache, "manifests-"));
     const file = join(folder, "manifests.ts");
     writeFileSync(file, typed.join("\n"));
     const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
