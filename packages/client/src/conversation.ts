@@ -30,7 +30,7 @@ import { type Recovery, timeOfNextTry, withDoubt } from "./recover.ts";
 import { deliver } from "./reply.ts";
 import type { Change } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
-import type { Receiver, Transport } from "./transports/transport.ts";
+import type { PostLimit, Receiver, Transport } from "./transports/transport.ts";
 
 const NO_OPTIONS: RequestOptions = Object.freeze({});
 
@@ -166,8 +166,13 @@ export class Conversation implements Receiver {
       const giveUp = this.#giveUp;
       const exchange = new Exchange(question, options, this.settings, deadlines, resolve, reject, giveUp);
       this.#inFlight.add(exchange);
-      if (!this.#isRenewing || question.opens === true) this.#transmit(exchange);
+      this.#transmitUnlessRenewing(exchange);
     });
+  }
+
+  /** What is to be sent waits while a connection is being opened, but for what opens it: all would wait for ever. */
+  #transmitUnlessRenewing(exchange: Exchange): void {
+    if (!this.#isRenewing || exchange.question.opens === true) this.#transmit(exchange);
   }
 
   #transmit(exchange: Exchange): void {
@@ -190,7 +195,7 @@ export class Conversation implements Receiver {
     if (this.#inFlight.take(exchange) === undefined) return;
     exchange.state = "held";
     this.#inFlight.add(exchange);
-    if (!this.#isRenewing) this.#transmit(exchange);
+    this.#transmitUnlessRenewing(exchange);
   }
 
   /**
@@ -203,8 +208,8 @@ export class Conversation implements Receiver {
   }
 
   /** Sends a notification; resolves when the server has it. */
-  notify(method: string, params?: object): Promise<void> {
-    return this.transport.post(writeNotification(method, params));
+  notify(method: string, params?: object, limit?: PostLimit): Promise<void> {
+    return this.transport.post(writeNotification(method, params), limit);
   }
 
   /** Ends the connection; whatever is in flight is rejected. */

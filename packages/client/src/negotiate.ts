@@ -21,6 +21,7 @@ import {
 } from "@patchbay/core";
 import type { Conversation } from "./conversation.ts";
 import { ConnectionError, InvalidResponseError, readable } from "./errors.ts";
+import { backoff, FIRST_PAUSE, MAX_PAUSE, pause } from "./pause.ts";
 import type { Question } from "./question.ts";
 import { isTelling, MODERN_CODES } from "./signs.ts";
 
@@ -164,8 +165,24 @@ async function initialize(
   }
   const server = implementation(result.serverInfo);
   const agreement = settleOn(conversation, { revision, era: "legacy", server, ...introduction(result) });
-  await conversation.notify("notifications/initialized");
+  await tellInitialized(conversation, performance.now() + timeout);
   return agreement;
+}
+
+/** Another instance may take it than has answered, and want it later. */
+async function tellInitialized(conversation: Conversation, until: number): Promise<void> {
+  const { maxRetries, maxRetryAfter } = conversation.settings;
+  for (let retries = 0; ; retries++) {
+    try {
+      return await conversation.notify("notifications/initialized", undefined, "connectTimeout");
+    } catch (error) {
+      const { retryAfter } = error as Partial<ConnectionError>;
+      if (retryAfter === undefined || retryAfter > maxRetryAfter || retries >= maxRetries) throw error;
+      const ms = retryAfter + backoff(retries, FIRST_PAUSE, MAX_PAUSE);
+      if (performance.now() + ms >= until) throw error;
+      await pause(ms, conversation.over);
+    }
+  }
 }
 
 /**

@@ -1,5 +1,9 @@
 /** Waiting before another try: longer each time, and never all clients at once. */
 
+/** Milliseconds before a lost connection is opened again, or a request sent again that a server wants later. */
+export const FIRST_PAUSE = 100;
+export const MAX_PAUSE = 10_000;
+
 /** Waits; an abort ends it at once, and rejects with the signal's reason. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -3,12 +3,10 @@
 import { ConnectionError, TimeoutError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Settings } from "./options.ts";
-import { backoff, pause } from "./pause.ts";
+import { backoff, FIRST_PAUSE, MAX_PAUSE, pause } from "./pause.ts";
 import type { Question } from "./question.ts";
 import type { Transport } from "./transports/transport.ts";
 
-const FIRST_PAUSE = 100;
-const MAX_PAUSE = 10_000;
 /** Milliseconds after which a connection that was opened again has proved itself. */
 const STABLE = 60_000;
 /** A connection that was lost for one of these is opened again; others would be the same the next time. */

@@ -127,6 +127,61 @@ describe("a session that is forgotten", () => {
     expect(await client.callTool("change")).toEqual(TEXT);
   });
 
+  test.each([
+    ["initialize", 4],
+    ["notifications/initialized", 2],
+  ])("is opened anew though the server wants that later (%s)", async (method, opened) => {
+    let busy = 0;
+    const server = await forgetful(status(404), ({ message, response }) => {
+      if (message.method !== method || busy === 0) return undefined;
+      busy--;
+      response.writeHead(503, { "retry-after": "0" }).end();
+      return true;
+    });
+    const lost: Error[] = [];
+    const client = await connected(server.url, {
+      connectTimeout: 2000,
+      onSessionLost: (why) => lost.push(why),
+    });
+    busy = 2;
+    server.forget();
+    expect(await client.callTool("change")).toEqual(TEXT);
+    expect(server.count("initialize")).toBe(opened);
+    expect(server.count("notifications/initialized")).toBe(6 - opened);
+    expect(lost).toEqual([expect.objectContaining({ status: 404 })]);
+  });
+
+  test("is opened anew though a 404 is the first answer to that, too", async () => {
+    let strange = false;
+    const server = await forgetful(status(404), (hit) => {
+      if (hit.message.method !== "initialize" || !strange) return undefined;
+      strange = false;
+      status(404)(hit);
+      return true;
+    });
+    const client = await connected(server.url, { connectTimeout: 2000 });
+    strange = true;
+    server.forget();
+    expect(await client.callTool("change")).toEqual(TEXT);
+  });
+
+  test("whose successor is never taken up has what waits told so", async () => {
+    let hangs = false;
+    const server = await forgetful(status(404), ({ message }) =>
+      hangs && message.method === "notifications/initialized" ? true : undefined,
+    );
+    const client = await connected(server.url, { connectTimeout: 500 });
+    hangs = true;
+    server.forget();
+    expect(await thrownBy(client.callTool("change"))).toMatchObject({
+      reason: "silent",
+      mayHaveRun: false,
+      message: expect.stringContaining("connectTimeout (500 ms)"),
+    });
+    hangs = false;
+    expect(await client.callTool("change")).toEqual(TEXT);
+  });
+
   test("has each resource watched once in the next, those asked for meanwhile too", async () => {
     let opening: Hit | undefined;
     let waits = false;

@@ -7,6 +7,7 @@ import { AuthorizedRequest } from "./authorized.ts";
 import { Connections } from "./connections.ts";
 import { baseHeaders } from "./http-headers.ts";
 import { type Reply, type ReplyListener, ReplyReader } from "./reply.ts";
+import type { PostLimit } from "./transport.ts";
 
 /** A server behind a URL, with headers to send along. */
 export interface HttpTarget {
@@ -52,14 +53,15 @@ export class HttpEndpoint {
   }
 
   /**
-   * Waits for what the server need only take; a server that does not has as long as for a request.
+   * Waits for what the server need only take; a server that does not has as long as for a request, or for connecting.
    *
-   * @throws ConnectionError after `timeout`
+   * @throws ConnectionError when that is over
    */
   withinTime(
+    limit: PostLimit,
     post: (resolve: () => void, reject: (error: Error) => void) => Reply | undefined,
   ): Promise<void> {
-    const { timeout } = this.#settings;
+    const { [limit]: ms } = this.#settings;
     return new Promise<void>((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       const end = (then: () => void) => {
@@ -72,14 +74,14 @@ export class HttpEndpoint {
       );
       const onTimeout = () => {
         if (reply?.isWaiting === true) {
-          timer = setTimeout(onTimeout, timeout).unref();
+          timer = setTimeout(onTimeout, ms).unref();
           return;
         }
         reply?.abort();
-        const what = `${this.serverName} did not take a message within timeout (${timeout} ms)`;
+        const what = `${this.serverName} did not take a message within ${limit} (${ms} ms)`;
         reject(new ConnectionError("silent", what, { mayHaveRun: true }));
       };
-      timer = setTimeout(onTimeout, timeout).unref();
+      timer = setTimeout(onTimeout, ms).unref();
     });
   }
 

@@ -21,7 +21,7 @@ import { LegacyStream } from "./legacy-stream.ts";
 import type { Reply, ReplyListener } from "./reply.ts";
 import { openStandalone, type Standalone } from "./standalone.ts";
 import { StreamPosition } from "./stream-position.ts";
-import type { Receiver, RequestHead, Transport } from "./transport.ts";
+import type { PostLimit, Receiver, RequestHead, Transport } from "./transport.ts";
 
 /** An answer that will not come: nobody knows how far the server got. */
 const LOST = { mayHaveRun: true };
@@ -71,9 +71,9 @@ export class HttpTransport implements Transport {
     this.#dispatch(sent);
   }
 
-  post(text: string): Promise<void> {
+  post(text: string, limit: PostLimit = "timeout"): Promise<void> {
     const session = this.#session;
-    return this.#endpoint.withinTime((resolve, reject) => {
+    return this.#endpoint.withinTime(limit, (resolve, reject) => {
       const listener: ReplyListener = {
         onText() {},
         onEnd: resolve,

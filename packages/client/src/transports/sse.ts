@@ -8,7 +8,7 @@ import { networkFailure, refusal } from "./http-errors.ts";
 import { POST_HEADERS, STREAM_HEADERS } from "./http-headers.ts";
 import { eachMessage } from "./incoming.ts";
 import type { Reply, ReplyListener } from "./reply.ts";
-import type { Receiver, RequestHead, Transport } from "./transport.ts";
+import type { PostLimit, Receiver, RequestHead, Transport } from "./transport.ts";
 
 export class SseTransport implements Transport {
   readonly serverName: string;
@@ -60,8 +60,8 @@ export class SseTransport implements Transport {
     this.#post(text, onTaken, (error) => this.#receiver.onFailure(id, error));
   }
 
-  post(text: string): Promise<void> {
-    return this.#endpoint.withinTime((resolve, reject) => this.#post(text, resolve, reject));
+  post(text: string, limit: PostLimit = "timeout"): Promise<void> {
+    return this.#endpoint.withinTime(limit, (resolve, reject) => this.#post(text, resolve, reject));
   }
 
   #post(text: string, onTaken: () => void, onFailure: (error: Error) => void): Reply | undefined {

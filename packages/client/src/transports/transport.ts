@@ -37,6 +37,9 @@ export interface Receiver {
   onClose(cause?: Error): void;
 }
 
+/** How long a server that is asked over HTTP may take to take a message: `timeout`, unless it opens a connection. */
+export type PostLimit = "timeout" | "connectTimeout";
+
 /** One connection to one server. */
 export interface Transport {
   /** The server, as errors name it. */
@@ -48,7 +51,7 @@ export interface Transport {
   /** Sends a request. What becomes of it is told to the receiver. */
   send(text: string, request: RequestHead): void;
   /** Sends a notification or a response; resolves when the server has it. */
-  post(text: string): Promise<void>;
+  post(text: string, limit?: PostLimit): Promise<void>;
   /**
    * An answer is no longer wanted.
    *
