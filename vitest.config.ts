@@ -1,5 +1,6 @@
 /** The tests: those of the packages, the scripts and the documents; and apart from them, those against peers. */
 
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 /** What is built runs as users get it; only what a test imports from src is transformed. */
@@ -9,6 +10,8 @@ const limits = { testTimeout: 20_000, hookTimeout: 20_000 };
 export default defineConfig({
   test: {
     globalSetup: "scripts/test/built.mjs",
+    // Many tests wait for processes: one more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
