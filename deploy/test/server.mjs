@@ -11,7 +11,9 @@ const taking = (properties) => ({ type: "object", properties, required: Object.k
 export const server = createEverything();
 
 server
-  .tool("where", { description: "Tells which instance this is" }, () => String(process.pid))
+  .tool("where", { description: "Tells which instance this is", annotations: { readOnlyHint: true } }, () =>
+    String(process.pid),
+  )
   .tool(
     "count",
     {
