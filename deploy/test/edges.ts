@@ -1,6 +1,5 @@
 /** What the clients of a balancer see where things end: wrong hosts, large bodies, instances that stop, die, or are away. */
 
-import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +108,8 @@ export function atTheEdges(balanced: () => Behind): void {
       return client.callTool("slow", { steps: 20, milliseconds: 30 }, { onProgress: () => begin() });
     });
     await Promise.all(begun);
+    // A balancer may send on a connection that its instance closes at that moment: what is read only is sent again.
+    for (const client of clients) await client.listTools();
     let stopped = false;
     const ended = leaving?.end("SIGTERM").then((code) => {
       stopped = true;
@@ -116,8 +117,7 @@ export function atTheEdges(balanced: () => Behind): void {
     });
     while (!stopped) {
       for (const client of clients) {
-        const message = randomUUID();
-        expect(textOf(await client.callTool("echo", { message }))).toBe(message);
+        expect(textOf(await client.callTool("where"))).toMatch(/^\d+$/);
       }
     }
     expect(await ended).toBe(0);
