@@ -23,6 +23,16 @@ async function run(...args: string[]): Promise<{ code: number; report: Report }>
   return { code, report: JSON.parse(stdout) };
 }
 
+test.each([
+  [["--second", "5"], "Unknown option '--second'"],
+  [["--seconds", "soon"], '--seconds takes a number of 5 or more, not "soon"'],
+  [["--faults", "--clients", "0"], '--clients takes a number of 1 or more, not "0"'],
+])("what cannot be run is said in a line: %j", async (words, why) => {
+  const child = spawn(process.execPath, [RUN, ...words], { stdio: ["ignore", "ignore", "pipe"] });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect([code, said.split("\n")[0]]).toEqual([2, why]);
+});
+
 test("a server keeps its memory and its descriptors while clients of all kinds come, misbehave and go", async () => {
   const { code, report } = await run("--seconds", "18");
   expect(report.wrong).toEqual({});

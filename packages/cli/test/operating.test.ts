@@ -2,36 +2,24 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, rmSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { connect } from "@patchbay/client";
-import { afterAll, afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { type RedisServer, startRedis } from "../../redis/test/redis-server.ts";
 import { TASK_META } from "../../server/test/tasks.ts";
 import { type Json, MODERN_META } from "../../server/test/wire.ts";
-import { BIN, begin, emptyFolder, FIXTURE, type Run, run } from "./patchbay.ts";
+import { BIN, begin, FIXTURE, type Run, run } from "./patchbay.ts";
+import { workplace } from "./workplace.ts";
 
 // Each test starts several processes; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 });
 
-let cwd: string;
-const folders: string[] = [];
-const runs: Run[] = [];
-beforeEach(() => {
-  cwd = emptyFolder();
-  folders.push(cwd);
-});
-afterEach(async () => {
-  for (const { child } of runs) child.kill("SIGKILL");
-  await Promise.all(runs.splice(0).map(({ ended }) => ended));
-});
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true });
-});
+const place = workplace();
 
 const INSTANCES_FIXTURE = fileURLToPath(new URL("fixtures/instances.mjs", import.meta.url));
 const SECRET = "canary-secret-of-32-characters-or-more";
@@ -43,8 +31,8 @@ interface Served extends Run {
 }
 
 async function serve(words: string[], env: Record<string, string> = {}, module = FIXTURE): Promise<Served> {
-  const served = begin(["serve", module, "--http", "0", ...words], { cwd, env });
-  runs.push(served);
+  const served = begin(["serve", module, "--http", "0", ...words], { cwd: place.cwd, env });
+  place.runs.push(served);
   const [, url] = await served.said("stderr", /served at (http\S+)/);
   return {
     ...served,
@@ -112,15 +100,18 @@ describe("the log", () => {
 
   it("is for people, or only of what is worse, and not on stdout", async () => {
     const input = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`;
-    const pretty = await run(["serve", FIXTURE, "--log", "pretty"], { cwd, input });
+    const pretty = await run(["serve", FIXTURE, "--log", "pretty"], { cwd: place.cwd, input });
     expect(JSON.parse(pretty.stdout)).toMatchObject({ id: 1, result: {} });
     expect(pretty.stderr).toMatch(/^\[[\d:.]+\] INFO: request \{"method":"ping",.*"outcome":"ok".*\}\n$/);
-    const quiet = await run(["serve", FIXTURE, "--log", "json", "--log-level", "warn"], { cwd, input });
+    const quiet = await run(["serve", FIXTURE, "--log", "json", "--log-level", "warn"], {
+      cwd: place.cwd,
+      input,
+    });
     expect([quiet.code, quiet.stderr]).toEqual([0, ""]);
   });
 
   it("says which option is wrong", async () => {
-    const { code, stderr } = await run(["serve", FIXTURE, "--log", "jsn"], { cwd });
+    const { code, stderr } = await run(["serve", FIXTURE, "--log", "jsn"], { cwd: place.cwd });
     expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(/--log takes off, json, pretty.*Did you mean "json"\?/),
@@ -171,7 +162,7 @@ describe("what cannot be told to anybody", () => {
       const args = [BIN, "serve", FIXTURE, "--http", "0", "--json", ...words];
       const child = spawn(process.execPath, args, {
         stdio: ["ignore", "pipe", full],
-        env: { PATH: process.env.PATH, HOME: cwd },
+        env: { PATH: process.env.PATH, HOME: place.cwd },
       });
       closeSync(full);
       const ended = once(child, "exit");
@@ -335,9 +326,9 @@ test("the metrics of workers are scraped together, each by itself, and begin ane
 });
 
 test("options of metrics are checked", async () => {
-  const wrong = await run(["serve", FIXTURE, "--http", "0", "--metrics", "many"], { cwd });
+  const wrong = await run(["serve", FIXTURE, "--http", "0", "--metrics", "many"], { cwd: place.cwd });
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/--metrics takes a port/)]);
-  const alone = await run(["serve", FIXTURE, "--http", "0", "--metrics-host", "0.0.0.0"], { cwd });
+  const alone = await run(["serve", FIXTURE, "--http", "0", "--metrics-host", "0.0.0.0"], { cwd: place.cwd });
   expect([alone.code, alone.stderr]).toEqual([2, expect.stringMatching(/--metrics-host is for --metrics/)]);
 });
 
@@ -392,7 +383,7 @@ describe("with Redis", () => {
 });
 
 test("Redis has to be said where, and no password is shown", async () => {
-  const missing = await run(["serve", FIXTURE, "--http", "0", "--sessions", "redis"], { cwd });
+  const missing = await run(["serve", FIXTURE, "--http", "0", "--sessions", "redis"], { cwd: place.cwd });
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringMatching(/needs REDIS_URL/)]);
   const url = "redis://user:canary-password@127.0.0.1:1";
   const served = await serve(["--sessions", "redis", "--log", "json"], { REDIS_URL: url });

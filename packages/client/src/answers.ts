@@ -140,7 +140,9 @@ export class Answers {
     const pageId = params.mode === "url" ? params.elicitationId : undefined;
     return async (context) => {
       this.pages.open(pageId);
-      const answer = await onElicit(params, context);
+      // Forms of older servers do not say that they are forms: the application is not to care.
+      const asked = params.mode === "url" ? params : { ...params, mode: "form" as const };
+      const answer = await onElicit(asked, context);
       const action = isObject(answer) ? answer.action : undefined;
       if (action !== "accept") this.pages.forget(pageId);
       if (action !== "accept" && action !== "decline" && action !== "cancel") {

@@ -177,7 +177,14 @@ const DEFAULTS: Omit<Settings, "clock"> = {
   maxConnections: 256,
 };
 
-/** Fills in what was not chosen. */
+/** The least that a number of tries or connections may be. */
+const LEAST = { maxRestarts: 0, maxRetries: 0, maxConnections: 1 } as const;
+
+/**
+ * Fills in what was not chosen.
+ *
+ * @throws TypeError for a number of tries or connections that is none
+ */
 export function settingsOf(options: ConnectOptions): Settings {
   const chosen = Object.entries(options).filter(([, value]) => value !== undefined);
   const clock = { since: performance.now() };
@@ -185,6 +192,11 @@ export function settingsOf(options: ConnectOptions): Settings {
   if (settings.onLog !== undefined) settings.logLevel ??= "info";
   for (const name of ["connectTimeout", "timeout", "closeTimeout"] as const) {
     settings[name] = Math.min(settings[name], MAX_DELAY);
+  }
+  for (const [name, least] of Object.entries(LEAST) as [keyof typeof LEAST, number][]) {
+    const number = settings[name];
+    if (number === Number.POSITIVE_INFINITY || (Number.isInteger(number) && number >= least)) continue;
+    throw new TypeError(`${name} must be a whole number of at least ${least}, not ${number}`);
   }
   // A silent server is given twice this.
   settings.probeTimeout = Math.min(settings.probeTimeout, MAX_DELAY / 2);

@@ -84,11 +84,14 @@ describe("a legacy server", () => {
       action: "accept",
       content: { name: "Ada" },
     });
-    expect(onElicit).toHaveBeenCalledWith(FORM, {
-      signal: expect.any(AbortSignal),
-      server: "the server in this process",
-      serverInfo: { name: "scripted", version: "1" },
-    });
+    expect(onElicit).toHaveBeenCalledWith(
+      { ...FORM, mode: "form" },
+      {
+        signal: expect.any(AbortSignal),
+        server: "the server in this process",
+        serverInfo: { name: "scripted", version: "1" },
+      },
+    );
     expect((await pushed("sampling/createMessage", SAMPLE, { onSample: async () => SAID })).result).toEqual(
       SAID,
     );

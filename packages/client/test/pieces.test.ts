@@ -1,8 +1,30 @@
-/** The small parts that have edges of their own: the environment, text that is shown. */
+/** The small parts that have edges of their own: options, the environment, text that is shown. */
 
 import { describe, expect, test } from "vitest";
 import { readable } from "../src/errors.ts";
+import { settingsOf } from "../src/options.ts";
 import { environmentFor } from "../src/transports/environment.ts";
+
+describe("an option that is a number of tries or connections", () => {
+  test.each([
+    { maxConnections: 0 },
+    { maxConnections: 1.5 },
+    { maxRetries: -1 },
+    { maxRestarts: Number.NaN },
+  ])("is refused when it is %o", (options) => {
+    const [name] = Object.keys(options) as [string];
+    expect(() => settingsOf(options)).toThrow(new RegExp(`^${name} must be a whole number of at least`));
+  });
+
+  test("may be none, or without end", () => {
+    expect(
+      settingsOf({ maxRestarts: 0, maxRetries: 0, maxConnections: Number.POSITIVE_INFINITY }),
+    ).toMatchObject({
+      maxRestarts: 0,
+      maxConnections: Number.POSITIVE_INFINITY,
+    });
+  });
+});
 
 describe("the environment of a server process", () => {
   const own = { PATH: "/bin", LC_ALL: "C", API_KEY: "secret", NODE_OPTIONS: "--inspect", HOME: "/home/me" };

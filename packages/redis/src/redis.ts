@@ -1,6 +1,7 @@
 /** One Redis as an instance has it: its connection, and the other instances that are there. */
 
-import { RedisConnection, type RedisOptions } from "./connection.ts";
+import type { RedisOptions } from "./client.ts";
+import { RedisConnection } from "./connection.ts";
 import { RedisEventLog } from "./event-log.ts";
 import { RedisInstances } from "./instances.ts";
 
@@ -13,7 +14,7 @@ export interface Redis {
 }
 
 /** Where a Redis is, or one that is shared. */
-export type RedisTarget = string | Redis | (RedisOptions & { redis?: Redis });
+export type RedisTarget = string | readonly string[] | Redis | (RedisOptions & { redis?: Redis });
 
 /**
  * Connects to Redis, now and whenever the connection is lost. It keeps no process alive.
@@ -25,8 +26,8 @@ export type RedisTarget = string | Redis | (RedisOptions & { redis?: Redis });
  * await serveHttp(server, { sessions: redisSessions(redis) });
  * ```
  */
-export function connectRedis(options: string | RedisOptions = {}): Redis {
-  const given = typeof options === "string" ? { url: options } : options;
+export function connectRedis(options: string | readonly string[] | RedisOptions = {}): Redis {
+  const given = isUrl(options) ? { url: options } : options;
   const connection = new RedisConnection(given);
   const events = new RedisEventLog(connection, given.eventsKeptMs ?? 10 * 60_000);
   const instances = new RedisInstances(connection, given.deadAfter ?? 2500, events);
@@ -42,8 +43,18 @@ export function connectRedis(options: string | RedisOptions = {}): Redis {
 
 /** The Redis of a target, and what lets go of it: a shared one belongs to whoever made it. */
 export function openTarget(target: RedisTarget): { redis: Redis; close: () => Promise<void> } {
-  const shared = typeof target === "object" && ("connection" in target ? target : target.redis);
-  if (shared) return { redis: shared, close: async () => {} };
-  const redis = connectRedis(target as string | RedisOptions);
+  const shared = isUrl(target) ? undefined : "connection" in target ? target : target.redis;
+  if (shared !== undefined) return { redis: shared, close: async () => {} };
+  const redis = connectRedis(target as Exclude<RedisTarget, Redis>);
   return { redis, close: () => redis.close() };
+}
+
+/** What is said about a target beside where it is. */
+export function optionsOf<Options extends RedisOptions>(target: RedisTarget | Options): Partial<Options> {
+  return isUrl(target) || "connection" in target ? {} : (target as Options);
+}
+
+/** One URL, or those of a Cluster; whether it is one is looked at when it is used. */
+function isUrl(target: unknown): target is string | readonly string[] {
+  return typeof target !== "object" || target === null || Array.isArray(target);
 }

@@ -2,9 +2,9 @@
 
 import { limitError, UnavailableError } from "@patchbay/core";
 import type { SessionRecord, SessionStore } from "@patchbay/server/http";
-import type { RedisOptions } from "./connection.ts";
+import type { RedisOptions } from "./client.ts";
 import type { RedisInstances } from "./instances.ts";
-import { openTarget, type Redis, type RedisTarget } from "./redis.ts";
+import { openTarget, optionsOf, type Redis, type RedisTarget } from "./redis.ts";
 
 export interface RedisSessionsOptions extends RedisOptions {
   /** A connection that is shared with the tasks; its options then are those that count. */
@@ -82,15 +82,13 @@ const MAX_REMEMBERED = 100_000;
  * ```
  */
 export function redisSessions(options: RedisTarget | RedisSessionsOptions = {}): RedisSessions {
-  const given: RedisSessionsOptions =
-    typeof options === "object" && !("connection" in options) ? options : {};
   const {
     idleMs = 30 * 60_000,
     maxSessions = 100_000,
     maxSessionsPerPrincipal = 1000,
     safeMs = 30_000,
     maxSessionLength = 64 * 1024,
-  } = given;
+  } = optionsOf<RedisSessionsOptions>(options);
   const { redis: opened, close } = openTarget(options);
   const { connection: redis, instances: shared } = opened;
   const all = `${redis.prefix}sessions`;

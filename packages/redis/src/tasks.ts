@@ -2,8 +2,8 @@
 
 import { ErrorCode, isTerminal, limitError, UnavailableError } from "@patchbay/core";
 import type { TaskRecord, TaskStore } from "@patchbay/server";
-import type { RedisOptions } from "./connection.ts";
-import { openTarget, type Redis, type RedisTarget } from "./redis.ts";
+import type { RedisOptions } from "./client.ts";
+import { openTarget, optionsOf, type Redis, type RedisTarget } from "./redis.ts";
 
 export interface RedisTasksOptions extends RedisOptions {
   /** A connection that is shared with the sessions; its options then are those that count. */
@@ -59,8 +59,11 @@ export type RedisTasks = TaskStore & { close(): Promise<void> };
  * ```
  */
 export function redisTasks(options: RedisTarget | RedisTasksOptions = {}): RedisTasks {
-  const given: RedisTasksOptions = typeof options === "object" && !("connection" in options) ? options : {};
-  const { maxTasks = 100_000, maxTasksPerOwner = 100, sweepEvery = 10_000 } = given;
+  const {
+    maxTasks = 100_000,
+    maxTasksPerOwner = 100,
+    sweepEvery = 10_000,
+  } = optionsOf<RedisTasksOptions>(options);
   const { redis, close } = openTarget(options);
   const { connection, instances } = redis;
   const { prefix } = connection;

@@ -2,8 +2,8 @@
 
 import { limitError } from "@patchbay/core";
 import type { UsedStates } from "@patchbay/server";
-import type { RedisOptions } from "./connection.ts";
-import { openTarget, type Redis, type RedisTarget } from "./redis.ts";
+import type { RedisOptions } from "./client.ts";
+import { openTarget, optionsOf, type Redis, type RedisTarget } from "./redis.ts";
 
 export interface RedisUsedStatesOptions extends RedisOptions {
   /** A connection that is shared with the sessions; its options then are those that count. */
@@ -39,9 +39,7 @@ export type RedisUsedStates = UsedStates & { close(): Promise<void> };
  * ```
  */
 export function redisUsedStates(options: RedisTarget | RedisUsedStatesOptions = {}): RedisUsedStates {
-  const given: RedisUsedStatesOptions =
-    typeof options === "object" && !("connection" in options) ? options : {};
-  const { maxUsedStates: max = 1_000_000 } = given;
+  const { maxUsedStates: max = 1_000_000 } = optionsOf<RedisUsedStatesOptions>(options);
   const { redis, close } = openTarget(options);
   const { connection } = redis;
   const key = `${connection.prefix}used-states`;

@@ -6,6 +6,14 @@ import { describeServedSessions, describeSessionStore, RECORD } from "../../serv
 import { type RedisSessions, type RedisSessionsOptions, redisSessions } from "../src/index.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 
+test.each(["http://:canary@127.0.0.1", "redis", "redis://:canary@[bad", [], ["redis://127.0.0.1", ""], 5])(
+  "what is no URL of a Redis is refused, and not shown: %o",
+  (url) => {
+    const refused = expect(() => redisSessions(url as string));
+    refused.toThrow(/^The URL of a Redis begins with redis:\/\/ or rediss:\/\//);
+  },
+);
+
 needs("redis-server")("sessions in Redis", () => {
   let redis: RedisServer;
   const opened: RedisSessions[] = [];

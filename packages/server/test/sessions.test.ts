@@ -89,6 +89,14 @@ describe("a session", () => {
   });
 });
 
+test.each(["memory", "redis://127.0.0.1", {}, null])("%o is no store, and nothing is served", (sessions) => {
+  const server = new McpServer({ name: "s", version: "1" });
+  const options = { sessions } as unknown as Parameters<typeof createEndpoint>[2];
+  expect(() => createEndpoint(server, "127.0.0.1", options)).toThrow(
+    /sessions takes "stateless", or a store/,
+  );
+});
+
 describe("maxSessions", () => {
   test("is not passed, but the idle make room, the idlest first", () => {
     at(0);

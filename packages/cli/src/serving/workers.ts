@@ -83,6 +83,8 @@ class Workers {
 
   async run(): Promise<void> {
     const { signal } = this.#context;
+    // Each worker accepts by itself: a connection that is handed to one which dies before it takes it is never answered.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
     // Whatever ends this process ends them.
     process.once("exit", killAll);

@@ -15,7 +15,8 @@ const EXTENSIONS: Partial<Record<MachineGrant["type"], string>> = {
 
 /** What a client declares of how it is authorized. */
 export function extensionsOf(auth: Auth): Record<string, JsonObject> {
-  const name = typeof auth === "object" && auth.grant !== undefined ? EXTENSIONS[auth.grant.type] : undefined;
+  const name =
+    typeof auth === "object" && auth?.grant !== undefined ? EXTENSIONS[auth.grant.type] : undefined;
   return name === undefined ? {} : { [name]: {} };
 }
 
@@ -31,7 +32,7 @@ export async function authorizationFor(target: HttpTarget, auth: Auth): Promise<
       `${url.origin}: auth and an Authorization header (or a user in the URL) exclude each other`,
     );
   }
-  return typeof auth === "object" ? authorizerFor(url, auth) : bearer(auth);
+  return typeof auth === "object" && auth !== null ? authorizerFor(url, auth) : bearer(auth);
 }
 
 /** The libraries are loaded where they are wanted: a token takes none. */

@@ -10,7 +10,9 @@ const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /** @throws TypeError when what is given cannot be a token; it is not shown */
 export function bearer(source: TokenSource): Authorization {
-  return typeof source === "string" ? { headersFor: given(source), refused } : new FetchedToken(source);
+  if (typeof source === "string") return { headersFor: given(source), refused };
+  if (typeof source === "function") return new FetchedToken(source);
+  throw new TypeError("auth takes a bearer token, a function that gives one, or the options of a login");
 }
 
 function given(token: string): () => readonly string[] {

@@ -4,18 +4,10 @@ import { ErrorCode, isTerminal, type JsonObject, ProtocolError, type Task } from
 import type { Conversation } from "../conversation.ts";
 import { InvalidResponseError, TaskCancelledError } from "../errors.ts";
 import type { CallOptions, RequestOptions } from "../options.ts";
-import { backoff, pause } from "../pause.ts";
+import { pause } from "../pause.ts";
 import { progressTeller } from "../progress.ts";
 import { readTask, statusTeller } from "./state.ts";
-import { retried, type TaskMethods } from "./task.ts";
-
-/** Milliseconds between two looks. */
-const MIN_INTERVAL = 100;
-const MAX_INTERVAL = 60_000;
-/** Where the server says nothing, the first pause and the longest. */
-const FIRST_INTERVAL = 500;
-const MAX_GUESS = 10_000;
-const UNLIMITED = { timeout: Number.POSITIVE_INFINITY, maxTimeout: Number.POSITIVE_INFINITY };
+import { retried, type TaskMethods, UNLIMITED, untilNextLook } from "./task.ts";
 
 export class LegacyTasks implements TaskMethods {
   readonly #conversation: Conversation;
@@ -86,8 +78,7 @@ export class LegacyTasks implements TaskMethods {
       if (signal.aborted) return;
       tellStatus(task);
       if (isTerminal(task.status)) return;
-      const wanted = task.pollIntervalMs ?? backoff(looks, FIRST_INTERVAL, MAX_GUESS);
-      await pause(Math.min(Math.max(wanted, MIN_INTERVAL), MAX_INTERVAL), signal);
+      await pause(untilNextLook(task.pollIntervalMs, looks), signal);
     }
   }
 

@@ -11,20 +11,13 @@ import {
 import type { Conversation } from "../conversation.ts";
 import { InvalidResponseError, TaskCancelledError } from "../errors.ts";
 import type { CallOptions, RequestOptions } from "../options.ts";
-import { backoff, pause } from "../pause.ts";
+import { pause } from "../pause.ts";
 import { answerAll } from "../rounds.ts";
 import { failureOf, readDetailed, statusTeller } from "./state.ts";
-import { retried, type TaskMethods } from "./task.ts";
+import { retried, type TaskMethods, UNLIMITED, untilNextLook } from "./task.ts";
 
-/** Milliseconds between two looks, whatever the server says. */
-const MIN_INTERVAL = 100;
-const MAX_INTERVAL = 60_000;
-/** Where it says nothing, the first pause and the longest. */
-const FIRST_INTERVAL = 500;
-const MAX_GUESS = 10_000;
-/** While changes are told: one that was not is found out so. */
+/** Milliseconds between two looks while changes are told: one that was not is found out so. */
 const HEARD_INTERVAL = 30_000;
-const UNLIMITED = { timeout: Number.POSITIVE_INFINITY, maxTimeout: Number.POSITIVE_INFINITY };
 
 export class ModernTasks implements TaskMethods {
   readonly #conversation: Conversation;
@@ -160,9 +153,7 @@ class Following {
   }
 
   #intervalOf({ pollIntervalMs }: Task, looks: number): number {
-    const wanted = pollIntervalMs ?? backoff(looks, FIRST_INTERVAL, MAX_GUESS);
-    const least = this.#heard ? HEARD_INTERVAL : MIN_INTERVAL;
-    return Math.min(Math.max(wanted, least), MAX_INTERVAL);
+    return untilNextLook(pollIntervalMs, looks, this.#heard ? HEARD_INTERVAL : undefined);
   }
 
   async #sleep(ms: number): Promise<void> {

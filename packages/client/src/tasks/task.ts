@@ -44,6 +44,27 @@ export interface TaskMethods {
   ): Promise<JsonObject>;
 }
 
+/** Milliseconds between two looks at a task, whatever its server says. */
+const MIN_INTERVAL = 100;
+const MAX_INTERVAL = 60_000;
+/** Where that says nothing, the first pause and the longest. */
+const FIRST_INTERVAL = 500;
+const MAX_GUESS = 10_000;
+
+/** How long a request may take that waits for a task: as long as the task does. */
+export const UNLIMITED = { timeout: Number.POSITIVE_INFINITY, maxTimeout: Number.POSITIVE_INFINITY };
+
+/**
+ * Milliseconds from one look at a task to the next.
+ *
+ * @param wanted what the server asks for, if it does
+ * @param looks how many there were
+ */
+export function untilNextLook(wanted: number | undefined, looks: number, least = MIN_INTERVAL): number {
+  const ms = wanted ?? backoff(looks, FIRST_INTERVAL, MAX_GUESS);
+  return Math.min(Math.max(ms, least), MAX_INTERVAL);
+}
+
 const FIRST_PAUSE = 500;
 const MAX_PAUSE = 30_000;
 /** Times in a row that nothing came back. */

@@ -19,7 +19,7 @@ export interface ChannelKind {
   evidence: () => string;
   /** Is told what came in and is no message. */
   onStray: (text: string) => void;
-  /** Sends what the server does not have to answer; as anything else is sent, if missing. */
+  /** Sends what the server does not have to answer, where that is not sent as requests are. */
   post?: (text: string) => void;
 }
 

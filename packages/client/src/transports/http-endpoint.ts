@@ -164,13 +164,13 @@ export class HttpEndpoint {
   }
 
   #longLived(): Connections {
-    this.#streams ??= this.#connect(null);
+    this.#streams ??= this.#connect(Number.POSITIVE_INFINITY);
     return this.#streams;
   }
 
-  #connect(connections: number | null): Connections {
+  #connect(maxConnections: number): Connections {
     return new Connections(this.origin, {
-      connections,
+      connections: Number.isFinite(maxConnections) ? maxConnections : null,
       connect: { timeout: this.#settings.connectTimeout },
       // Each request has a time limit of its own.
       headersTimeout: NO_LIMIT,

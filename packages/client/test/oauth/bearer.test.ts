@@ -75,6 +75,12 @@ describe("a token", () => {
     );
   });
 
+  test.each([5, true, null])("is neither a text nor given by %o", async (auth) => {
+    await expect(connect("http://127.0.0.1:9/mcp", { auth: auth as unknown as string })).rejects.toThrow(
+      /auth takes a bearer token, a function that gives one, or the options of a login/,
+    );
+  });
+
   test("is not sent over http to another machine", async () => {
     await expect(connect("http://example.com/mcp", { auth: "canary" })).rejects.toThrow(
       "only sent over https",

@@ -79,7 +79,7 @@ const CLOSING = { code: ErrorCode.InternalError, message: "This server is closin
 /**
  * @param boundTo the address that the HTTP server listens on; nothing where that is not known
  * @param gate the one that `options.auth` asks for, where it is there already
- * @throws Error when that address needs `allowedHosts`, or `auth` is not complete
+ * @throws Error when that address needs `allowedHosts`, or `auth` or `sessions` is not complete
  */
 export function createEndpoint(
   server: McpServer,
@@ -98,7 +98,7 @@ export function createEndpoint(
   } = options;
   const guard = createGuard(boundTo, options);
   const subscriptions = new Subscriptions(options, false);
-  const sessions = options.sessions === "stateless" ? undefined : (options.sessions ?? memorySessions());
+  const sessions = storeOf(options.sessions);
   const legacy = new LegacyEndpoint(server, sessions, {
     answerTimeout,
     maxInFlight,
@@ -218,6 +218,18 @@ export function createEndpoint(
       return legacy.kept;
     },
   };
+}
+
+/**
+ * @returns nothing where there are no sessions
+ * @throws TypeError for what is no store, as plain JavaScript may give it
+ */
+function storeOf(sessions: EndpointOptions["sessions"] = memorySessions()): SessionStore | undefined {
+  if (sessions === "stateless") return undefined;
+  if (typeof sessions === "object" && typeof sessions?.create === "function") return sessions;
+  throw new TypeError(
+    'sessions takes "stateless", or a store such as memorySessions(), sealedSessions({ … }) gives',
+  );
 }
 
 /** A request is modern by what its body declares; one that lacks its `_meta` says by its header what it is. */
