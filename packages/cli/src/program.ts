@@ -2,6 +2,7 @@
 
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Context, MAX_MILLISECONDS, type ServerOptions } from "./context.ts";
+import type { ServeOptions } from "./serving/plan.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs what a command line asks for; gives an exit code where it is not 0. */
@@ -44,8 +45,12 @@ Exit codes: 0 fine, 1 the tool or the question failed, 2 wrong usage, 3 could no
  * Builds the commands. Each loads what it needs only when it runs, so that none waits for another's libraries.
  *
  * @param perform is handed the work of the command that was asked for
+ * @param asked the command that will be asked for, where that is known: what only others need is left out
  */
-export function createProgram(perform: (work: Work) => Promise<void>): Command {
+export async function createProgram(
+  perform: (work: Work) => Promise<void>,
+  asked?: string,
+): Promise<Command> {
   const program = new Command("patchbay")
     .description(
       "The Model Context Protocol in one command: serve servers, look at them, call them, ask a model that uses them.",
@@ -90,12 +95,13 @@ ${EXIT_CODES}`,
   const agent = (command: Command): Command =>
     client(command).option("-s, --server <target>", "a server to use; may be repeated", collect);
 
-  add(
+  const serve = add(
     "serve",
     "serve a built-in server, or a module that exports an McpServer",
     "<name|./module.js> [options]",
     [
       "patchbay serve calculator                     over stdio",
+      "patchbay serve all --http                     all built-in servers in one",
       "patchbay serve weather --http                 at http://127.0.0.1:3000/mcp",
       "patchbay serve ./my-server.js --http 8080",
       "patchbay serve weather --http --host 0.0.0.0 --allow-host mcp.example.com",
@@ -151,9 +157,18 @@ ${EXIT_CODES}`,
       "--log-level <level>",
       "the least severe entries: trace, debug, info, warn, error or fatal (default info)",
     )
-    .action((name: string, options) =>
+    .action((name: string, options: ServeOptions) =>
       perform(async (context) => (await import("./commands/serve.ts")).serve(name, options, context)),
     );
+  if (asked === "serve" || asked === "help") {
+    const [{ addBuiltins }, { builtins }] = await Promise.all([
+      import("./serving/builtin-commands.ts"),
+      import("@patchbay/servers"),
+    ]);
+    addBuiltins(serve, builtins, (name, options, told) =>
+      perform(async (context) => (await import("./commands/serve.ts")).serve(name, options, context, told)),
+    );
+  }
 
   for (const [name, what] of [
     ["tools", "list a server's tools and their arguments"],

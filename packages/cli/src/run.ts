@@ -25,12 +25,12 @@ export async function main(argv: string[]): Promise<never> {
   const streams = watchStreams(stop);
 
   let exitCode: number = ExitCode.ok;
-  const program = createProgram(async (work) => {
+  const program = await createProgram(async (work) => {
     const { variables, warning } = readDotEnv();
     if (warning !== undefined) output.warn(warning);
     const context: Context = { output, signal: stop.signal, command, fromFile: variables };
     exitCode = (await work(context)) ?? ExitCode.ok;
-  });
+  }, words[0]);
   try {
     quiet(program);
     if (words.length === 0) program.help();

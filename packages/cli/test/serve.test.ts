@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { AFTER, begin, emptyFolder, FIXTURE, isAlive, type Run, run } from "./patchbay.ts";
+import { AFTER, BIN, begin, emptyFolder, FIXTURE, isAlive, type Run, run } from "./patchbay.ts";
 
 // Each test starts several processes; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000 });
@@ -57,6 +57,38 @@ describe("serve", () => {
     const { code, stdout } = await run(["serve", "calculator"], { cwd, input: "not JSON\n" });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ jsonrpc: "2.0", error: { code: -32700 } });
+  });
+
+  it("all built-in servers in one, with what each is told", async () => {
+    const { code, stdout } = await patchbay(
+      "tools",
+      "--json",
+      "--",
+      "node",
+      BIN,
+      "serve",
+      "all",
+      "--without",
+      "weather",
+    );
+    expect(code).toBe(0);
+    const names = (JSON.parse(stdout) as { tools: { name: string }[] }).tools.map(({ name }) => name);
+    expect(names).toContain("calculator_add");
+    expect(names).not.toContain("weather_get_weather");
+  });
+
+  it("says what a built-in is told wrong, and has help for each", async () => {
+    expect(await patchbay("serve", "all", "--without", "wether")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean "weather"?'),
+    });
+    expect(await patchbay("serve", "all", "--witout", "weather")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--without"),
+    });
+    expect(await patchbay("serve", "calculator", "more")).toMatchObject({ code: 2 });
+    expect((await patchbay("serve", "all", "--help")).stdout).toContain("--without <name>");
+    expect((await patchbay("serve", "--help")).stdout).toMatch(/calculator .*Arithmetic/);
   });
 
   it("says what a module lacks", async () => {

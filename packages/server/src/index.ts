@@ -20,6 +20,7 @@ export type {
   ResourceTemplateReader,
 } from "./features/resources.ts";
 export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
+export type { IncludeOptions } from "./include.ts";
 export type { Enabled } from "./listing.ts";
 export type { HandledRequest, Middleware } from "./middleware.ts";
 export { memoryUsedStates, type UsedStates } from "./modern/used-states.ts";

@@ -128,6 +128,10 @@ export class Listing<Entry extends Listed> {
     return this.#entries.values();
   }
 
+  entries(): Iterable<[key: string, entry: Entry]> {
+    return this.#entries.entries();
+  }
+
   /** @throws Error when there is one of this key already */
   add(key: string, entry: Entry): void {
     if (this.#entries.has(key)) throw new Error(`There is already an entry "${key}" among the ${this.#kind}`);

@@ -32,6 +32,7 @@ import {
   resourceTemplateEntry,
 } from "./features/resources.ts";
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
+import { type IncludeOptions, include } from "./include.ts";
 import { type Middleware, runThrough } from "./middleware.ts";
 import { DEFAULT_RESUMPTION_LIMITS, type ResumptionLimits } from "./modern/resumption.ts";
 import { memoryUsedStates, type UsedStates } from "./modern/used-states.ts";
@@ -180,6 +181,25 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   /** Puts middleware around each request from now on; the first that is added is the outermost. */
   use(middleware: Middleware): this {
     this.#middleware.push(middleware);
+    return this;
+  }
+
+  /**
+   * Offers all that another server does too; what changes there later changes here. Calls are this server's: its rates,
+   * its middleware, its stores.
+   *
+   * @throws Error when a name or URI is taken, or the other has middleware, which would not be passed
+   */
+  include(server: McpServer, { prefix = "" }: IncludeOptions = {}): this {
+    if (server.#middleware.length > 0)
+      throw new Error(`"${server.info.name}" has middleware: put it on the server that includes it`);
+    include(server.#catalog, this.#catalog, prefix, server.changes, (change) => this.changes.publish(change));
+    for (const [method, handler] of server.#methods) this.method(method, handler);
+    const offerTasks = () => {
+      this.tasks.offered ||= server.tasks.offered;
+    };
+    offerTasks();
+    server.changes.subscribe(offerTasks);
     return this;
   }
 

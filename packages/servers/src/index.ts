@@ -1,16 +1,20 @@
 /** The servers that come with Patchbay, by name; each is loaded when it is wanted. */
 
-import type { McpServer } from "@patchbay/server";
+import { allOf } from "./all.ts";
+import type { Builtin } from "./builtin.ts";
 
-/** A server that comes with Patchbay. */
-export interface Builtin {
-  /** What it offers, in one line. */
-  description: string;
-  /** Loads its code and makes one, with its default options. */
-  load(): Promise<McpServer>;
-}
+export {
+  type Builtin,
+  type BuiltinOperand,
+  type BuiltinOption,
+  type BuiltinSettings,
+  NotConfiguredError,
+  optionName,
+  Settings,
+  SettingsError,
+} from "./builtin.ts";
 
-export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
+const servers = new Map<string, Builtin>([
   [
     "calculator",
     {
@@ -33,5 +37,7 @@ export const builtins: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
     },
   ],
 ]);
+
+export const builtins: ReadonlyMap<string, Builtin> = new Map([...servers, ["all", allOf(servers)]]);
 
 export const builtinNames: readonly string[] = [...builtins.keys()];

@@ -9,7 +9,7 @@ import { failed, usage } from "../failure.ts";
 import { openAuth } from "./auth.ts";
 import { hideSecrets } from "./hide.ts";
 import { type Journal, openJournal } from "./journal.ts";
-import { load } from "./load.ts";
+import { load, type Wanted } from "./load.ts";
 import { type HttpPlan, type MetricsPlace, warningOf } from "./plan.ts";
 import { newSecret } from "./secret.ts";
 
@@ -20,16 +20,16 @@ interface Served {
   drain(): Promise<void>;
 }
 
-export async function serveHere(name: string, plan: HttpPlan, { output, signal }: Context): Promise<void> {
+export async function serveHere(what: Wanted, plan: HttpPlan, { output, signal }: Context): Promise<void> {
   hideSecrets(plan, output);
   // Over HTTP nobody needs to read stdout: what a tool prints there is not what it is served for.
   process.stdout.removeAllListeners("error").on("error", () => {});
-  const server = await load(name);
+  const server = await load(what, output);
   const journal = await openJournal(plan.log, output);
   const scraped = await openMetrics(plan);
   const served = await listen(server, plan, journal, scraped?.metrics);
   if (output.json) output.value({ url: served.url });
-  journal.info(`${name} is served at ${served.url} (Ctrl-C ends it)`);
+  journal.info(`${what.name} is served at ${served.url} (Ctrl-C ends it)`);
   if (scraped !== undefined) journal.info(`Metrics are at ${scraped.url}`);
   const warning = warningOf(plan);
   if (warning !== undefined) journal.warn(warning);

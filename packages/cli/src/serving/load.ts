@@ -5,15 +5,29 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest } from "@patchbay/core";
 import type { McpServer } from "@patchbay/server";
-import { builtins } from "@patchbay/servers";
+import { builtins, SettingsError } from "@patchbay/servers";
 import { failed, usage } from "../failure.ts";
+import type { Output } from "../output.ts";
+import type { Told } from "./builtin-commands.ts";
+
+/** The server that is wanted, and what the command line says to it. */
+export interface Wanted {
+  name: string;
+  told: Told | undefined;
+}
 
 /**
- * @throws Failure that says what the name or the module lacks
+ * @throws Failure that says what the name, the module or the settings of a built-in lack
  */
-export async function load(name: string): Promise<McpServer> {
+export async function load({ name, told }: Wanted, output: Output): Promise<McpServer> {
   const builtin = builtins.get(name);
-  if (builtin !== undefined) return builtin.load();
+  if (builtin !== undefined) {
+    try {
+      return await builtin.load({ ...told, warn: (text) => output.warn(text) });
+    } catch (thrown) {
+      throw thrown instanceof SettingsError ? usage(`${name}: ${thrown.message}.`) : thrown;
+    }
+  }
   if (!isModule(name)) {
     const names = [...builtins.keys()];
     throw usage(

@@ -6,11 +6,11 @@ import { toFailure } from "../failure.ts";
 import { listen, told } from "./here.ts";
 import { hideSecrets } from "./hide.ts";
 import { openJournal } from "./journal.ts";
-import { load } from "./load.ts";
+import { load, type Wanted } from "./load.ts";
 import { type FromWorker, isOurs, type ToWorker } from "./messages.ts";
 import type { HttpPlan } from "./plan.ts";
 
-export async function serveAsWorker(name: string, plan: HttpPlan, context: Context): Promise<void> {
+export async function serveAsWorker(what: Wanted, plan: HttpPlan, context: Context): Promise<void> {
   const drain = new AbortController();
   answerSignals(drain);
   const { secrets, port, number } = await beginning(drain);
@@ -20,7 +20,7 @@ export async function serveAsWorker(name: string, plan: HttpPlan, context: Conte
   let served: Awaited<ReturnType<typeof listen>>;
   const journal = await openJournal(plan.log, context.output, { worker: number });
   try {
-    served = await listen(await load(name), own, journal, await sharedMetrics(plan, number));
+    served = await listen(await load(what, context.output), own, journal, await sharedMetrics(plan, number));
   } catch (thrown) {
     const { kind, exitCode, message } = toFailure(thrown);
     await tell({ kind: "failure", failure: kind, exitCode, message: context.output.without(message) });

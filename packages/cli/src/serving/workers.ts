@@ -8,6 +8,7 @@ import { Failure, failed } from "../failure.ts";
 import { metricsRefusal, refusal } from "./here.ts";
 import { hideSecrets } from "./hide.ts";
 import { type Journal, openJournal } from "./journal.ts";
+import type { Wanted } from "./load.ts";
 import { type FromWorker, isOurs, type ToWorker } from "./messages.ts";
 import { type HttpPlan, warningOf } from "./plan.ts";
 import { Restarts } from "./restarts.ts";
@@ -18,13 +19,13 @@ import { serveAsWorker } from "./worker.ts";
 const KILL_AFTER_MS = 2000;
 
 /** Runs in the process that was started and, by the same command line, in each worker. */
-export async function serveByWorkers(name: string, plan: HttpPlan, context: Context): Promise<void> {
-  if (!cluster.isPrimary) return serveAsWorker(name, plan, context);
+export async function serveByWorkers(what: Wanted, plan: HttpPlan, context: Context): Promise<void> {
+  if (!cluster.isPrimary) return serveAsWorker(what, plan, context);
   hideSecrets(plan, context.output);
   const journal = await openJournal(plan.log, context.output);
   const scraped = await openMetrics(plan);
   try {
-    await new Workers(name, plan, context, journal, scraped).run();
+    await new Workers(what.name, plan, context, journal, scraped).run();
   } finally {
     await scraped?.close();
     await journal.close();
