@@ -32,6 +32,7 @@ import type { CallOptions, RequestOptions } from "./options.ts";
 import { questionOf } from "./question.ts";
 import { Requests } from "./requests.ts";
 import { arrayOf, isContents, isPrompt, isPromptMessage, isResource, isTemplate } from "./results.ts";
+import { answerAll } from "./rounds.ts";
 import { SKILLS_EXTENSION, type Skill } from "./skills.ts";
 import type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
 import { LegacySubscriptions } from "./subscriptions/legacy.ts";
@@ -94,6 +95,11 @@ export interface Client<Tools = unknown> {
   getPrompt(name: string, args?: Record<string, string>, options?: RequestOptions): Promise<GetPromptResult>;
   /** Suggestions for an argument of a prompt or of a template (server/utilities/completion). */
   complete(params: CompleteParams, options?: RequestOptions): Promise<CompleteResult>;
+  /**
+   * Answers the questions of a call that was suspended (`InputRequiredError.inputRequests`), by the same callbacks and
+   * with the same checks as all others; gives the `inputResponses` to go on with.
+   */
+  answer(inputRequests: JsonObject, options?: Pick<RequestOptions, "signal">): Promise<JsonObject>;
   /** Resolves when the server answers. Since 2026-07-28 there is no `ping`: `server/discover` is asked. */
   ping(options?: RequestOptions): Promise<void>;
   /** The least severe level to be told from now on; since 2026-07-28 each request carries it. */
@@ -229,6 +235,10 @@ export class ConnectedClient implements Client {
       throw new InvalidResponseError('completion/complete: the result has no "completion.values" of strings');
     }
     return result as unknown as CompleteResult;
+  }
+
+  answer(inputRequests: JsonObject, { signal }: Pick<RequestOptions, "signal"> = {}): Promise<JsonObject> {
+    return answerAll(this.#conversation, "tools/call", inputRequests, signal);
   }
 
   async ping(options?: RequestOptions): Promise<void> {

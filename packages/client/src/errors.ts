@@ -1,5 +1,7 @@
 /** How a connection or a request can fail, other than by the server's own JSON-RPC error. */
 
+import type { JsonObject } from "@patchbay/core";
+
 /**
  * Why a connection could not be made, or was lost.
  *
@@ -131,6 +133,23 @@ export class TaskCancelledError extends Error {
     super("The task was cancelled: it has no result");
     this.name = "TaskCancelledError";
     this.taskId = taskId;
+  }
+}
+
+/**
+ * The server asks for input, and the caller wants to answer in its own time (`suspend`): the call is over for now. It
+ * goes on, in another process too, with the answers of `client.answer` and the state as its `continuation`.
+ */
+export class InputRequiredError extends Error {
+  /** The questions, by names that the server chose (basic/patterns/mrtr § InputRequests). */
+  readonly inputRequests: JsonObject;
+  readonly requestState: string | undefined;
+
+  constructor(method: string, inputRequests: JsonObject, requestState: string | undefined) {
+    super(`${method}: the server asks for input`);
+    this.name = "InputRequiredError";
+    this.inputRequests = inputRequests;
+    this.requestState = requestState;
   }
 }
 

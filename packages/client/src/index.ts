@@ -9,6 +9,7 @@ export {
   type AuthorizationStep,
   ConnectionError,
   type ConnectionFailure,
+  InputRequiredError,
   InvalidResponseError,
   TaskCancelledError,
   type TimeLimit,
@@ -16,7 +17,7 @@ export {
 } from "./errors.ts";
 export type { Middleware, SentRequest } from "./middleware.ts";
 export type { Auth, OAuthOptions, TokenContext, TokenSource } from "./oauth/options.ts";
-export type { CallOptions, ConnectOptions, RequestOptions } from "./options.ts";
+export type { CallOptions, ConnectOptions, Continuation, RequestOptions } from "./options.ts";
 export type { Skill, SkillFile } from "./skills.ts";
 export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
 export type { ToolTask } from "./tasks/task.ts";

@@ -3,6 +3,7 @@
 import {
   type Era,
   type Implementation,
+  type JsonObject,
   type LoggingLevel,
   type LogMessage,
   type Progress,
@@ -34,6 +35,17 @@ export interface RequestOptions {
   logLevel?: LoggingLevel;
   /** Asks the server though a result is at hand that it allowed to use again. */
   refresh?: boolean;
+  /**
+   * Rejects with an InputRequiredError where a modern server asks for input, instead of asking the callbacks. A legacy
+   * server's questions, and a task's, go to the callbacks all the same: they are lost with the connection.
+   */
+  suspend?: boolean;
+}
+
+/** How a call goes on that asked for input (basic/patterns/mrtr). */
+export interface Continuation {
+  inputResponses?: JsonObject;
+  requestState?: string | undefined;
 }
 
 /** Options of a call of a tool, which may go on as a task where the client takes tasks. */
@@ -42,6 +54,8 @@ export interface CallOptions extends RequestOptions {
   onStatus?: (task: Task) => void;
   /** Milliseconds to wait for a task's result. Default: the connection's `maxTaskTime`. */
   maxTaskTime?: number;
+  /** Goes on with a call that was suspended; its name and arguments are given again. */
+  continuation?: Continuation;
   /** Milliseconds for which the server should keep the task; only in 2025-11-25 can it be asked to. */
   ttl?: number;
 }

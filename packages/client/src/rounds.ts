@@ -3,7 +3,7 @@
 import { isObject, type JsonObject, limitError, ProtocolError } from "@patchbay/core";
 import type { Ask } from "./answers.ts";
 import type { Conversation } from "./conversation.ts";
-import { InvalidResponseError, readable } from "./errors.ts";
+import { InputRequiredError, InvalidResponseError, readable } from "./errors.ts";
 import type { RequestOptions } from "./options.ts";
 import { backoff, pause } from "./pause.ts";
 import type { Question } from "./question.ts";
@@ -24,6 +24,7 @@ export function asksForInput(result: JsonObject): boolean {
  * Goes on with a request until its result is there. Each round has the request's time limits anew; answering has none.
  *
  * @param asked the server's first questions
+ * @throws InputRequiredError with questions that are not to be answered here
  * @throws InvalidResponseError for a question that was not declared, and after `maxRounds`
  * @throws whatever a callback throws
  */
@@ -43,6 +44,7 @@ export async function completeRounds(
     if (requestState !== undefined && typeof requestState !== "string")
       throw invalid(method, "its requestState is not a string");
     if (isObject(inputRequests)) {
+      if (options?.suspend === true) throw new InputRequiredError(method, inputRequests, requestState);
       unasked = 0;
       const responses = await answerAll(conversation, method, inputRequests, options?.signal);
       members = joined(members, `"inputResponses":${JSON.stringify(responses)}`);

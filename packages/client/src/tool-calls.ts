@@ -10,9 +10,9 @@ import {
 } from "@patchbay/core";
 import type { Conversation } from "./conversation.ts";
 import { ConnectionError, TaskCancelledError } from "./errors.ts";
-import type { CallOptions, RequestOptions } from "./options.ts";
+import type { CallOptions, Continuation, RequestOptions } from "./options.ts";
 import { progressTeller } from "./progress.ts";
-import type { Question } from "./question.ts";
+import { membersOf, type Question } from "./question.ts";
 import type { Requests } from "./requests.ts";
 import { arrayOf, isContentBlock } from "./results.ts";
 import { LegacyTasks } from "./tasks/legacy.ts";
@@ -60,7 +60,8 @@ export class ToolCalls {
   async call(name: string, args: object, options: CallOptions = {}): Promise<CallToolResult> {
     if (this.#tasks === undefined && this.#requests.tools.get(name)?.isReady !== false) {
       // Most calls: no promise more than needed.
-      return this.#checked(name, await this.#requests.call(callOf(name, args), args, options));
+      const question = callOf(name, args, options.continuation);
+      return this.#checked(name, await this.#requests.call(question, args, options));
     }
     const wanted = options.onStatus !== undefined || options.ttl !== undefined;
     const asTask = this.#demands && (await this.#runsAsTask(name, wanted, options));
@@ -126,7 +127,7 @@ export class ToolCalls {
   async #send(name: string, args: object, options: CallOptions, asTask: boolean): Promise<Answer> {
     const { tools } = this.#requests;
     if (tools.get(name)?.isReady === false) await tools.get(name)?.prepare();
-    const question = callOf(name, args);
+    const question = callOf(name, args, options.continuation);
     if (asTask) return this.#sendAsTask(name, question.members, args, options);
     const result = await this.#requests.call(question, args, options);
     const task = result.resultType === "task" ? createdTask(result) : undefined;
@@ -202,12 +203,10 @@ export class ToolCalls {
   }
 }
 
-function callOf(name: string, args: object): Question {
-  return {
-    method: "tools/call",
-    members: `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`,
-    name,
-  };
+function callOf(name: string, args: object, continuation?: Continuation): Question {
+  const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args)}`;
+  const goesOn = continuation === undefined ? "" : membersOf({ ...continuation });
+  return { method: "tools/call", members: goesOn === "" ? members : `${members},${goesOn}`, name };
 }
 
 /** A revision without tasks answers each call at once. */

@@ -1,5 +1,24 @@
 /** The agent: a LangGraph loop that calls tools on MCP servers. */
 
+export type {
+  ApprovalAnswer,
+  ApprovalRequest,
+  OnApproval,
+  SamplingApproval,
+  ServerApproval,
+  ToolApproval,
+  ToolChange,
+  ToolsApproval,
+} from "./consent/approvals.ts";
+export type { ServerIdentity } from "./consent/identity.ts";
+export { type ApprovalRules, type Called, readRules, type Verdict } from "./consent/rules.ts";
+export {
+  fileTrust,
+  memoryTrust,
+  type PinnedTool,
+  type TrustedServer,
+  type TrustStore,
+} from "./consent/trust.ts";
 export { HostError, type HostErrorCode } from "./errors.ts";
 export type * from "./events.ts";
 export {
@@ -11,9 +30,11 @@ export {
   type HostOptions,
   warmUp,
 } from "./host.ts";
+export { type ConversationFilesOptions, conversationFiles } from "./memory/file-store.ts";
+export type { ConversationInfo, ConversationStore } from "./memory/store.ts";
 export { type ChooseOptions, chooseModel } from "./models/choose.ts";
 export { LOCAL_SERVERS, type LocalServer } from "./models/local.ts";
-export type { Model, ModelReply, ModelRequest } from "./models/model.ts";
+export type { Model, ModelReply, ModelRequest, ReplySettings } from "./models/model.ts";
 export { RULE_PLANNER } from "./planner/planner.ts";
 export {
   type Environment,

@@ -32,6 +32,7 @@ export async function runTurn({
 }: TurnOptions): Promise<Turn> {
   let messages: BaseMessage[] = [...history, new HumanMessage(question)];
   let ok = true;
+  const began = performance.now();
   try {
     const steps = await graph.stream(
       { messages },
@@ -42,7 +43,7 @@ export async function runTurn({
       else ({ messages, ok = true } = chunk as { messages: BaseMessage[]; ok?: boolean });
     }
     const answer = messages.at(-1)?.text ?? "";
-    onEvent({ type: "answer", text: answer, ok });
+    onEvent({ type: "answer", text: answer, ok, milliseconds: performance.now() - began });
     return { history: messages, outcome: { answer, ok } };
   } catch (thrown) {
     const error = explain(thrown, signal, recursionLimit);

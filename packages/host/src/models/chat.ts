@@ -4,7 +4,7 @@ import type { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import { HostError } from "../errors.ts";
 import type { KeyedProvider } from "../settings.ts";
 import { explainFault } from "./faults.ts";
-import type { Model, ModelReply, ModelRequest } from "./model.ts";
+import type { Model, ModelReply, ModelRequest, ReplySettings } from "./model.ts";
 import { PROVIDERS, type ProviderSettings } from "./providers.ts";
 
 /** Makes the model; its package is loaded with the first question. */
@@ -17,17 +17,36 @@ export function chatModel(
   const label = `${title ?? usual} ${settings.model}`;
   let loading: ReturnType<typeof load> | undefined;
 
+  function chatFor({ maxTokens, temperature }: ReplySettings): ReturnType<typeof load> {
+    if (maxTokens === undefined && temperature === undefined) {
+      loading ??= load(settings);
+      return loading;
+    }
+    const takes = PROVIDERS[provider].takesTemperature(settings.model);
+    return load({
+      ...settings,
+      maxTokens: maxTokens ?? settings.maxTokens,
+      temperature: takes ? (temperature ?? settings.temperature) : settings.temperature,
+    });
+  }
+
   async function reply(request: ModelRequest): Promise<ModelReply> {
-    loading ??= load(settings);
+    const { stop, toolChoice, ...own } = request.settings ?? {};
     const stall = stallGuard(settings);
     try {
-      const chat = await loading;
+      const chat = await chatFor(own);
       const { SystemMessage } = await import("@langchain/core/messages");
       const { finishedReply, historyFor } = await import("./history.ts");
       const runnable =
-        request.bound.length > 0 && chat.bindTools !== undefined ? chat.bindTools(request.bound) : chat;
-      const messages = [new SystemMessage(request.system), ...historyFor(provider, request.messages)];
-      const options = { signal: AbortSignal.any([request.signal, stall.signal]) };
+        request.bound.length > 0 && chat.bindTools !== undefined
+          ? chat.bindTools(request.bound, toolChoice === undefined ? {} : { tool_choice: toolChoice })
+          : chat;
+      const first = request.system === "" ? [] : [new SystemMessage(request.system)];
+      const messages = [...first, ...historyFor(provider, request.messages)];
+      const options = {
+        signal: AbortSignal.any([request.signal, stall.signal]),
+        ...(stop === undefined ? {} : { stop: [...stop] }),
+      };
       let whole: AIMessage | AIMessageChunk | undefined;
       if (settings.stream) {
         let sum: AIMessageChunk | undefined;

@@ -5,7 +5,18 @@ import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { ProviderName } from "../settings.ts";
 import type { OfferedTool } from "../tools/catalog.ts";
 
+/** What one reply is asked for beyond the model's own settings. */
+export interface ReplySettings {
+  maxTokens?: number;
+  temperature?: number;
+  /** Texts at which the model stops. */
+  stop?: readonly string[];
+  /** `none`: the tools are there to be read about, and none may be called; `any`: one has to be. */
+  toolChoice?: "none" | "any";
+}
+
 export interface ModelRequest {
+  /** Empty: nothing is said first. */
   system: string;
   /** The conversation so far; the last is the user's question or tools' results. */
   messages: readonly BaseMessage[];
@@ -15,6 +26,7 @@ export interface ModelRequest {
   signal: AbortSignal;
   /** Called with each piece of text as it comes. */
   onText: (text: string) => void;
+  settings?: ReplySettings;
 }
 
 export interface ModelReply {
