@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     name: "interop",
     include: installed ? ["test/**/*.test.ts"] : ["absent.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
