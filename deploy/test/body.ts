@@ -5,6 +5,7 @@ import type { Progress } from "@patchbay/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { patchbay } from "../../interop/clients/patchbay.ts";
 import type { Address, Answers, Connect, PeerClient } from "../../interop/clients/peer-client.ts";
+import { startTcpProxy } from "../../interop/processes/tcp-proxy.ts";
 import type { Instance } from "../processes/instances.mjs";
 
 /** Who connects, how, and what can be expected then. */
@@ -134,6 +135,27 @@ export function seenThrough(
     giveUp.abort();
     await Promise.allSettled(asked);
   });
+
+  test.runIf(legacyHttp && sessions === "redis")(
+    "comes back after its connection is cut, to whichever instance, and hears each step once",
+    async () => {
+      const proxy = await startTcpProxy(`${behind().origin}/mcp`);
+      const cutOff = await connect({ url: proxy.url });
+      const key = randomUUID();
+      const heard: number[] = [];
+      const replies: Promise<unknown>[] = [];
+      const onProgress = ({ progress: step }: Progress) => {
+        heard.push(step);
+        if (step === 1 || step === 3) proxy.cut();
+        replies.push(everywhere("heard", { key, step }));
+      };
+      expect(textOf(await cutOff.callTool("count", { to: 4, key }, { onProgress }))).toBe("counted to 4");
+      expect(heard).toEqual([1, 2, 3, 4]);
+      await Promise.all(replies);
+      await cutOff.close();
+      await proxy.close();
+    },
+  );
 
   test.runIf(tells)("hears of changes", async () => {
     let hear: (what: string) => void = () => {};
