@@ -34,7 +34,8 @@ export class LiveSession {
   readonly #limits: LiveLimits;
   readonly #onIdle: () => void;
   readonly #prefix: string;
-  readonly #running = new Map<RequestId, Running>();
+  /** Made for the first, like all that a session which only listens has no use for: a map costs 300 bytes. */
+  #running: Map<RequestId, Running> | undefined;
   readonly #streams = new Map<string, EventStream>();
   /** The oldest first. */
   readonly #finished: EventStream[] = [];
@@ -87,11 +88,13 @@ export class LiveSession {
    */
   admit(id: RequestId): void {
     const { maxInFlight } = this.#limits;
-    if (this.#running.has(id)) {
+    const running = this.#running;
+    if (running === undefined) return;
+    if (running.has(id)) {
       const message = `A request with the id ${JSON.stringify(id)} is in flight already`;
       throw new ProtocolError(ErrorCode.InvalidRequest, message);
     }
-    if (this.#running.size >= maxInFlight) {
+    if (running.size >= maxInFlight) {
       const what = `more requests in flight than maxInFlight allows (${maxInFlight})`;
       throw limitError("maxInFlight", what, maxInFlight);
     }
@@ -104,16 +107,17 @@ export class LiveSession {
    * @returns tells that its handler is done
    */
   begin(id: RequestId, call: Call, abandon: () => void): () => void {
+    this.#running ??= new Map();
     this.#running.set(id, { call, abandon });
     return () => {
-      this.#running.delete(id);
+      this.#running?.delete(id);
       this.settle();
     };
   }
 
   /** False when there is no such request in flight here. */
   cancel(id: RequestId, reason?: string): boolean {
-    const running = this.#running.get(id);
+    const running = this.#running?.get(id);
     if (running === undefined) return false;
     if (running.call.cancelled) return true;
     running.call.cancel(reason);
@@ -159,8 +163,8 @@ export class LiveSession {
 
   /** Tells whoever keeps it when nothing goes on in it. */
   settle(): void {
-    const { asked } = this;
-    if (this.#connections + this.#running.size + asked.size + this.#streams.size === 0) this.#onIdle();
+    const running = this.#running?.size ?? 0;
+    if (this.#connections + running + this.asked.size + this.#streams.size === 0) this.#onIdle();
   }
 
   /** Nobody will answer, and nothing more is told unasked; the requests in flight are answered still. */
@@ -179,7 +183,7 @@ export class LiveSession {
 
   /** The session is over, and all that goes on in it. */
   end(reason: string): void {
-    for (const id of [...this.#running.keys()]) this.cancel(id, reason);
+    for (const id of [...(this.#running?.keys() ?? [])]) this.cancel(id, reason);
     this.asked.close();
     for (const stream of [...this.#streams.values()]) {
       stream.end();

@@ -31,7 +31,8 @@ export class ClientRequests {
   readonly #answerTimeout: number;
   readonly #idPrefix: string;
   readonly #takesAnswers: boolean;
-  readonly #pending = new Map<RequestId, Pending>();
+  /** Made for the first: most clients are asked nothing. */
+  #pending: Map<RequestId, Pending> | undefined;
   #lastId = 0;
   #closed = false;
 
@@ -47,7 +48,7 @@ export class ClientRequests {
   }
 
   get size(): number {
-    return this.#pending.size;
+    return this.#pending?.size ?? 0;
   }
 
   /** Sends a request and waits for its result; tells the client when it is no longer waited for. */
@@ -58,7 +59,7 @@ export class ClientRequests {
       if (this.#closed) return reject(new Error(GONE));
       const id = this.#idPrefix === "" ? ++this.#lastId : `${this.#idPrefix}${++this.#lastId}`;
       const settle = () => {
-        this.#pending.delete(id);
+        this.#pending?.delete(id);
         callOff();
         signal.removeEventListener("abort", onAbort);
       };
@@ -73,6 +74,7 @@ export class ClientRequests {
         giveUp(new Error(`The client did not answer ${request.method} within ${limit}`));
       });
       signal.addEventListener("abort", onAbort, { once: true });
+      this.#pending ??= new Map();
       this.#pending.set(id, {
         resolve: (result) => {
           settle();
@@ -89,7 +91,7 @@ export class ClientRequests {
 
   /** Takes a response in; false when no request of ours waits for it. */
   settle(message: ResultMessage | ErrorMessage | InvalidMessage): boolean {
-    const pending = message.id === undefined ? undefined : this.#pending.get(message.id);
+    const pending = message.id === undefined ? undefined : this.#pending?.get(message.id);
     if (pending === undefined) return false;
     if (message.kind === "result") pending.resolve(message.result);
     else pending.reject(new Error(`The client answered with an error: ${message.error.message}`));
@@ -99,7 +101,7 @@ export class ClientRequests {
   /** Nobody will answer any more. */
   close(): void {
     this.#closed = true;
-    for (const { reject } of [...this.#pending.values()]) reject(new Error(GONE));
+    for (const { reject } of [...(this.#pending?.values() ?? [])]) reject(new Error(GONE));
   }
 }
 
