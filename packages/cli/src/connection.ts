@@ -88,7 +88,7 @@ export async function open(
     if (signal.aborted || thrown instanceof Failure) throw thrown;
     const message = output.without(toFailure(thrown).message);
     const told = message.includes(target.name) ? message : `${shown}: ${message}`;
-    throw unreachable(told + loginHint(thrown, target));
+    throw unreachable(told + loginHint(thrown, target), thrown);
   } finally {
     clearTimeout(patience);
   }

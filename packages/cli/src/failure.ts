@@ -34,8 +34,14 @@ export class Failure extends Error {
   readonly exitCode: number;
   readonly details: FailureDetails;
 
-  constructor(kind: FailureKind, exitCode: number, message: string, details: FailureDetails = {}) {
-    super(message);
+  constructor(
+    kind: FailureKind,
+    exitCode: number,
+    message: string,
+    details: FailureDetails = {},
+    options: ErrorOptions = {},
+  ) {
+    super(message, options);
     this.name = "Failure";
     this.kind = kind;
     this.exitCode = exitCode;
@@ -54,8 +60,9 @@ export function failed(message: string, details?: FailureDetails): Failure {
   return new Failure("failed", ExitCode.failed, message, details);
 }
 
-export function unreachable(message: string): Failure {
-  return new Failure("connection", ExitCode.connection, message);
+/** @param cause what the client threw: its `reason` says which part of connecting failed */
+export function unreachable(message: string, cause?: unknown): Failure {
+  return new Failure("connection", ExitCode.connection, message, {}, { cause });
 }
 
 /** Any thrown value as a failure. Errors of the protocol keep their code; nothing shows a stack. */

@@ -1,6 +1,7 @@
 /** The command line: which commands there are, what they take, and what their help says. */
 
 import { Command, InvalidArgumentError, Option } from "commander";
+import { addConfigCommands } from "./config-commands.ts";
 import { type Context, MAX_MILLISECONDS, type ServerOptions } from "./context.ts";
 import type { ServeOptions } from "./serving/plan.ts";
 import { VERSION } from "./version.ts";
@@ -114,6 +115,7 @@ ${EXIT_CODES}`,
     .argument("<name>", "a built-in, or the path of a module")
     .option("--stdio", "speak on stdin and stdout (the default)")
     .option("--http [port]", "speak Streamable HTTP (port 3000; 0 is any free one)")
+    .option("--sse [port]", "the same for clients of HTTP+SSE, at /sse (port 3001)")
     .option("--host <address>", "the address to listen on (default 127.0.0.1: this machine only)")
     .option(
       "--allow-host <name>",
@@ -363,6 +365,7 @@ ${SERVERS}`,
     perform(async (context) => (await import("./commands/doctor.ts")).doctor(options, context)),
   );
 
+  addConfigCommands(add, perform);
   return program;
 }
 

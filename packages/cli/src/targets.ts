@@ -3,12 +3,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { nearest } from "@patchbay/core";
-import { builtinNames } from "@patchbay/servers";
-import { type Config, readConfig } from "./config/config.ts";
+import { builtinNames, builtins } from "@patchbay/servers";
+import { type Config, type Named, readConfig } from "./config/config.ts";
 import type { Context, ServerOptions } from "./context.ts";
 import { usage } from "./failure.ts";
-import { secretsOfUrl, shownUrl } from "./secrets.ts";
-import { visibleNames } from "./visible.ts";
+import { canAsk } from "./questions.ts";
+import { type Hidden, secretsOfUrl, shownUrl } from "./secrets.ts";
+import { visibleName, visibleNames } from "./visible.ts";
 
 /** A server by its name, and how it is reached. */
 export interface Target {
@@ -42,26 +43,30 @@ export async function findTarget(
 export interface Choice {
   name: string;
   /** @throws Failure (usage) when there is no such server, or a variable in its entry is not set */
-  find(): Target;
+  find(): Promise<Target>;
 }
 
 /**
  * The servers that a question may use: those named and the one after `--`, else all of the configuration,
  * else the calculator and the weather.
+ *
+ * @param known the configuration, where it has been read already
  */
 export async function chooseServers(
   names: string[],
   options: ServerOptions,
   context: Context,
+  known?: Config,
 ): Promise<Choice[]> {
   const { command } = context;
-  const after = command === undefined ? [] : [{ name: command[0] ?? "--", find: () => started(command) }];
+  const after =
+    command === undefined ? [] : [{ name: command[0] ?? "--", find: async () => started(command) }];
   if (names.length === 0 && after.length > 0) return after;
-  const config = await loadConfig(options, context);
+  const config = known ?? (await loadConfig(options, context));
   const wanted = names.length > 0 ? names : config.names.length > 0 ? config.names : DEFAULT_SERVERS;
   const chosen = [...new Set(wanted)].map((name) => ({
     name,
-    find: () => (isUrl(name) ? byUrl(name, context) : named(name, config, context)),
+    find: async () => (isUrl(name) ? byUrl(name, context) : named(name, config, context)),
   }));
   return [...chosen, ...after];
 }
@@ -86,18 +91,28 @@ function byUrl(url: string, { output }: Context): Target {
   return { name: shownUrl(url), to: { url } };
 }
 
-function named(name: string, config: Config, { output }: Context): Target {
-  const entry = config.server(name);
-  output.hide(config.hidden);
-  if (entry !== undefined) {
-    const { timeout, ...to } = entry;
+async function named(name: string, config: Config, context: Context): Promise<Target> {
+  const { output } = context;
+  const written = config.servers.get(name);
+  if (written !== undefined) {
+    if (written.ofFolder && written.entry.disabled !== true) await agreed(written, context);
+    const entry = await config.server(name, asking(context));
+    output.hide(config.hidden);
+    const { timeout, disabled: _, ...to } = entry as NonNullable<typeof entry>;
     return { name, to, timeout };
   }
-  if (builtinNames.includes(name)) return { name, to: builtin(name) };
+  if (builtinNames.includes(name)) return { name, to: builtin(name, output) };
   if (existsSync(name)) {
     throw usage(
       `"${name}" is a file. To start it as a server, write the command after --, such as: -- node ${name}`,
     );
+  }
+  const address = ADDRESS.exec(name);
+  if (address !== null) {
+    const [, host = ""] = address;
+    const url = `${/^\[|^[\d.]+$|^[^.]+$/.test(host) ? "http" : "https"}://${name}`;
+    output.hide(secretsOfUrl(url));
+    throw usage(`"${visibleName(name)}" is no URL yet: it begins with http:// or https://.`, shownUrl(url));
   }
   throw usage(
     `There is no server "${name}". ${choices(config)}`,
@@ -105,11 +120,59 @@ function named(name: string, config: Config, { output }: Context): Target {
   );
 }
 
-/** A built-in runs in a process of its own, as any other server would. */
-function builtin(name: string): Target["to"] {
+/** `localhost:3000/mcp`, `mcp.example.com/mcp`, `[::1]:80`: a URL but for its scheme. */
+const ADDRESS =
+  /^(localhost|[a-z\d.-]+(?=:\d)|[a-z\d-]+(?:\.[a-z\d-]+)+(?=[/?])|\[[a-f\d:.]+\])(?::\d{1,5})?(?:[/?].*)?$/i;
+
+/** How the user is asked for the inputs of a configuration; nobody is asked for what a program reads. */
+function asking({ output, signal }: Context) {
+  if (!canAsk() || output.json) return undefined;
+  return async (input: Parameters<typeof import("./config/inputs.ts").askInput>[0]) =>
+    (await import("./config/inputs.ts")).askInput(input, signal);
+}
+
+/**
+ * A folder's own `mcp.json` may be another's. The user sees what it starts before it does for the first time; without a
+ * terminal what is new is taken, and what has changed since is not.
+ */
+async function agreed(written: Named, context: Context): Promise<void> {
+  const { approve, described, standingOf } = await import("./config/approval.ts");
+  const standing = standingOf(written);
+  if (standing.is === "approved") return;
+  const changed = standing.is === "changed" ? ` (changed since you agreed: ${standing.keys.join(", ")})` : "";
+  const ask = asking(context);
+  if (ask !== undefined) {
+    const description = `${described(written)}${changed}. Agree?`;
+    const answer = await ask({
+      id: "agree",
+      type: "pickString",
+      description,
+      options: ["yes", "no"],
+      default: "no",
+    });
+    if (answer !== "yes") throw usage(`${written.place}: you did not agree to it.`);
+  } else if (standing.is === "changed") {
+    throw usage(
+      `${written.place}: it has changed since you agreed to it (${standing.keys.join(", ")}). ` +
+        `See what it does, and agree: patchbay approve ${visibleName(written.name)}`,
+    );
+  }
+  approve(written);
+}
+
+/** A built-in runs in a process of its own, as any other server would; it is given the variables that it declares. */
+function builtin(name: string, output: Context["output"]): Target["to"] {
+  const declared = builtins.get(name)?.environment ?? [];
+  const env: Record<string, string> = {};
+  for (const variable of declared) {
+    const value = process.env[variable];
+    if (value !== undefined && value !== "") env[variable] = value;
+  }
+  output.hide(Object.entries(env).map(([variable, value]): Hidden => [value, `[${variable}]`]));
   return {
     command: process.execPath,
     args: [fileURLToPath(new URL("./main.js", import.meta.url)), "serve", name, "--stdio"],
+    env,
   };
 }
 

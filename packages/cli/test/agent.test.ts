@@ -166,7 +166,7 @@ describe("doctor", () => {
     writeFileSync(join(cwd, "mcp.json"), "{");
     expect(await patchbay("doctor")).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/✗ configuration: mcp\.json: not JSON/),
+      stdout: expect.stringMatching(/✗ configuration: mcp\.json:1:2: not JSON/),
     });
   });
 });

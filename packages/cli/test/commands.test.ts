@@ -66,6 +66,8 @@ describe("wrong usage: exit 2, with the nearest name", () => {
     ],
     [["tools"], /Which server\? .*built-in \(.*calculator/],
     [["tools", "calculater"], /no server "calculater"\. .* Did you mean "calculator"\?/],
+    [["tools", "localhost:3000/mcp"], /is no URL yet: .* Did you mean "http:\/\/localhost:3000\/mcp"\?/],
+    [["tools", "mcp.example.com/mcp?key=x"], /Did you mean "https:\/\/mcp\.example\.com\/mcp\?…"\?/],
     [["tools", FIXTURE], /is a file\. .*-- node/],
     [["call", "ecko", "text=x", ...AFTER], /no tool "ecko"\. .*offers: .*echo.* Did you mean "echo"\?/],
     [["call", ...AFTER], /Which tool\?/],
@@ -109,6 +111,11 @@ describe("no connection: exit 3", () => {
     ["nobody listens", ["http://127.0.0.1:9/mcp"], /127\.0\.0\.1:9.*nothing listens/],
     ["no such program", ["--", "no-such-program-anywhere"], /"no-such-program-anywhere"/],
     ["it ends", script("console.error('my last words'); process.exit(7)"), /code 7[\s\S]*my last words/],
+    [
+      "it only echoes",
+      script("process.stdin.pipe(process.stdout)"),
+      /does not speak MCP: it sends back what/,
+    ],
     ["it never answers", ["--timeout", "500", ...script("setInterval(() => {}, 1e6)")], /500 ms/],
   ])("%s", async (_, target, message) => {
     const { code, stdout, stderr } = await patchbay("tools", ...target);

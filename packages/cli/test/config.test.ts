@@ -4,14 +4,14 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfig } from "../src/config/config.ts";
 import { expand } from "../src/config/expand.ts";
 import { review } from "../src/config/schema.ts";
 
 describe("expand", () => {
-  const environment = { TOKEN: "abc", EMPTY: "" };
+  const scope = { environment: { TOKEN: "abc", EMPTY: "", HOME: "/home/me" }, workspaceFolder: "/a/project" };
 
   it("puts variables into every string", () => {
     const value = {
@@ -19,22 +19,44 @@ describe("expand", () => {
       list: ["${NONE:-x}-${TOKEN}", 3],
       deep: { b: "${EMPTY}|${EMPTY:-d}" },
     };
-    expect(expand(value, "here", environment)).toEqual({
+    expect(expand(value, "here", scope)).toEqual({
       a: "Bearer abc",
       list: ["x-abc", 3],
       deep: { b: "|d" },
     });
-    expect(expand("$TOKEN ${} ${A B}", "here", environment)).toBe("$TOKEN ${} ${A B}");
+    expect(expand("$TOKEN ${} ${A B}", "here", scope)).toBe("$TOKEN ${} ${A B}");
+  });
+
+  it.each([
+    ["${env:TOKEN}", "abc"],
+    ["${env:NONE:-d}", "d"],
+    ["${userHome}/x", "/home/me/x"],
+    ["${workspaceFolder}/x", "/a/project/x"],
+    ["${workspaceFolderBasename}", "project"],
+    ["a${/}b${pathSeparator}c", `a${sep}b${sep}c`],
+    ["${input:key}", "typed"],
+    ["${cwd}", process.cwd()],
+  ])("knows what VS Code knows: %s", (text, expected) => {
+    expect(expand(text, "here", { ...scope, inputs: new Map([["key", "typed"]]) })).toBe(expected);
+  });
+
+  it("refuses what only VS Code can do, and inputs that there are not", () => {
+    expect(() => expand("${command:pick}", "here", scope)).toThrow(
+      /^here: \$\{command:pick\} is known to VS Code/,
+    );
+    expect(() => expand(["${input:none}"], "here", scope)).toThrow(
+      'here[0]: there is no input "none" in "inputs".',
+    );
   });
 
   it("names an unset variable and its place", () => {
-    expect(() => expand({ env: { K: "${MISSING}" } }, "mcp.json: mcpServers.x", environment)).toThrow(
+    expect(() => expand({ env: { K: "${MISSING}" } }, "mcp.json: mcpServers.x", scope)).toThrow(
       /^mcp\.json: mcpServers\.x\.env\.K: the environment variable MISSING is not set/,
     );
   });
 
   it("does not expand what a variable holds", () => {
-    expect(expand("${TOKEN}", "here", { TOKEN: "${OTHER}" })).toBe("${OTHER}");
+    expect(expand("${TOKEN}", "here", { ...scope, environment: { TOKEN: "${OTHER}" } })).toBe("${OTHER}");
   });
 });
 
@@ -117,8 +139,8 @@ describe("readConfig", () => {
     put("home/patchbay/mcp.json", { a: { command: "other" }, b: { url: "http://x" } });
     const config = await readConfig();
     expect(config.names).toEqual(["a", "b"]);
-    expect(config.server("a")).toEqual({ command: "mine", cwd: join(process.cwd(), "sub") });
-    expect(config.server("c")).toBeUndefined();
+    expect(await config.server("a")).toEqual({ command: "mine", cwd: join(process.cwd(), "sub") });
+    expect(await config.server("c")).toBeUndefined();
   });
 
   it("reads a regular file of at most 1 MiB, and nothing that never ends", async () => {
@@ -143,14 +165,78 @@ describe("readConfig", () => {
   it("expands a server only when it is used", async () => {
     put("work/mcp.json", { a: { command: "x" }, b: { command: "${PATCHBAY_TEST_UNSET}" } });
     const config = await readConfig();
-    expect(config.server("a")).toEqual({ command: "x" });
-    expect(() => config.server("b")).toThrow(
+    expect(await config.server("a")).toEqual({ command: "x" });
+    await expect(config.server("b")).rejects.toThrow(
       /mcp\.json: mcpServers\.b\.command: .*PATCHBAY_TEST_UNSET is not set/,
     );
   });
 
+  it("takes comments and trailing commas, as VS Code does", async () => {
+    writeFileSync(
+      "mcp.json",
+      '\uFEFF// mine\n{ "servers": { "a": { "command": "x//y", /* , */ "args": ["}",], }, }, }',
+    );
+    expect(await (await readConfig()).server("a")).toEqual({ command: "x//y", args: ["}"] });
+  });
+
+  it("leaves out what is disabled, and what is disabled here is so", async () => {
+    put("work/mcp.json", { a: { command: "x", disabled: true } });
+    put("home/patchbay/mcp.json", { a: { command: "y" }, b: { command: "z" } });
+    const config = await readConfig();
+    expect(config.names).toEqual(["b"]);
+    await expect(config.server("a")).rejects.toThrow(
+      'mcp.json: mcpServers.a is disabled: remove "disabled" to use it.',
+    );
+  });
+
+  it("reads an envFile beside the entry's own variables, which win", async () => {
+    writeFileSync(".env.server", "A=1\nB=2\n");
+    put("work/mcp.json", { a: { command: "x", envFile: "${workspaceFolder}/.env.server", env: { B: "3" } } });
+    expect(await (await readConfig()).server("a")).toEqual({ command: "x", env: { A: "1", B: "3" } });
+    put("work/mcp.json", { a: { command: "x", envFile: "none" } });
+    await expect((await readConfig()).server("a")).rejects.toThrow(
+      "mcp.json: mcpServers.a.envFile: none: there is no such file.",
+    );
+  });
+
+  it("asks for each input once; without a user it takes defaults, or says what to do", async () => {
+    const inputs = [
+      { id: "api-key", type: "promptString", description: "A key", password: true },
+      { id: "region", type: "pickString", options: ["eu", "us"], default: "eu" },
+      { id: "odd", type: "command", command: "x" },
+    ];
+    const env = { K: "${input:api-key}", R: "${input:region}" };
+    const servers = {
+      a: { command: "x", env },
+      b: { command: "y", env },
+      c: { command: "z", env: { R: env.R } },
+    };
+    writeFileSync("mcp.json", JSON.stringify({ inputs, servers }));
+    const config = await readConfig();
+    expect(config.warnings).toEqual([
+      expect.stringMatching(/^mcp\.json: inputs\[2\]\.type: .*it is ignored$/),
+    ]);
+    const asked: string[] = [];
+    const ask = async ({ id }: { id: string }) => {
+      asked.push(id);
+      return `typed ${id}`;
+    };
+    expect(await config.server("a", ask)).toEqual({
+      command: "x",
+      env: { K: "typed api-key", R: "typed region" },
+    });
+    await config.server("b", ask);
+    expect(asked).toEqual(["api-key", "region"]);
+    expect(config.hidden).toContainEqual(["typed api-key", "[api-key]"]);
+    const alone = await readConfig();
+    expect(await alone.server("c")).toEqual({ command: "z", env: { R: "eu" } });
+    await expect(alone.server("a")).rejects.toThrow(
+      /^mcp\.json: servers\.a\.env\.K: \$\{input:api-key\} asks the user: A key, and nobody .* write \$\{API_KEY\} /,
+    );
+  });
+
   it("says which file is not JSON", async () => {
-    writeFileSync("mcp.json", "{ // no\n}");
-    await expect(readConfig()).rejects.toThrow(/^mcp\.json: not JSON: /);
+    writeFileSync("mcp.json", '{ // a comment\n  "mcpServers": { x }\n}');
+    await expect(readConfig()).rejects.toThrow(/^mcp\.json:2:19: not JSON: /);
   });
 });

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own variables
 /** The commands with a configuration file and a .env beside them. */
 
-import { rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { emptyFolder, FIXTURE, run } from "./patchbay.ts";
@@ -60,5 +60,78 @@ describe("the configuration", () => {
       0,
       'warning: other.json: mcpServers.own.timout is unknown and ignored; did you mean "timeout"?\n',
     ]);
+  });
+
+  it("leaves out a server whose entry is wrong, by its name; the rest answers", async () => {
+    const down = { command: process.execPath, args: ["-e", "process.exit(3)"] };
+    const own = { command: process.execPath, args: [FIXTURE] };
+    configure({ unset: { command: "${PATCHBAY_UNSET}" }, down, off: { command: "x", disabled: true }, own });
+    const { code, stdout, stderr } = await patchbay("ask", "echo: here");
+    expect([code, stdout]).toEqual([0, "here\n"]);
+    expect(stderr).toMatch(
+      /warning: mcp\.json: mcpServers\.unset\.command: .*PATCHBAY_UNSET.* It is left out\.\n/,
+    );
+    expect(stderr).toMatch(/warning: down: [\s\S]* exited with code 3[\s\S]* It is left out\.\n/);
+    expect(stderr).not.toMatch(/\boff\b/);
+    expect(await patchbay("tools", "off")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/is disabled/),
+    });
+  });
+
+  it("prefixes tools of one name with their servers' names", async () => {
+    const own = { command: process.execPath, args: [FIXTURE] };
+    configure({ one: own, two: own });
+    expect(await patchbay("ask", "two/echo: here")).toMatchObject({
+      code: 0,
+      stdout: "here\n",
+      stderr: expect.stringMatching(/→ two: echo /),
+    });
+  });
+});
+
+describe("a folder's own configuration", () => {
+  const configure = (entry: object) =>
+    writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { own: entry } }));
+
+  it("is not used when it has changed, until that is approved", async () => {
+    const own = { command: process.execPath, args: [FIXTURE], env: { SECRET: "canary-1" } };
+    const ask = () => patchbay("call", "own", "environment", "name=SECRET");
+    configure(own);
+    expect(await ask()).toMatchObject({ code: 0, stdout: "canary-1\n" });
+    configure({ ...own, timeout: 9_000 });
+    expect((await ask()).code).toBe(0);
+    configure({ ...own, args: [...own.args, "more"], env: { SECRET: "canary-2" } });
+    const refused = await ask();
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toBe(
+      "error: mcp.json: mcpServers.own: it has changed since you agreed to it (args, env). " +
+        "See what it does, and agree: patchbay approve own\n",
+    );
+    const approved = await patchbay("approve", "own");
+    expect(approved).toMatchObject({
+      code: 0,
+      stdout: `approved: mcp.json: "own" starts ${process.execPath} ${FIXTURE} more, given SECRET\n`,
+    });
+    expect(await ask()).toMatchObject({ code: 0, stdout: "canary-2\n" });
+    expect((await patchbay("approve")).stdout).toMatch(/^was approved already: /);
+    expect(await patchbay("approve", "none")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/has no server none/),
+    });
+    // Only digests are kept.
+    const kept = readdirSync(join(cwd, "patchbay", "approved"));
+    expect(kept).toHaveLength(1);
+    expect(readFileSync(join(cwd, "patchbay", "approved", kept[0] as string), "utf8")).not.toContain(
+      "canary",
+    );
+  });
+
+  it("is the user's where they name the file", async () => {
+    configure({ command: process.execPath, args: [FIXTURE] });
+    rmSync(join(cwd, "other.json"), { force: true });
+    cpSync(join(cwd, "mcp.json"), join(cwd, "other.json"));
+    expect((await patchbay("call", "own", "echo", "text=x", "--config", "other.json")).code).toBe(0);
+    expect(existsSync(join(cwd, "patchbay", "approved"))).toBe(false);
   });
 });

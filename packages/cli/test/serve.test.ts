@@ -96,6 +96,25 @@ describe("serve", () => {
     const { code, stderr } = await patchbay("serve", "./empty.mjs");
     expect([code, stderr]).toEqual([2, expect.stringMatching(/exports no McpServer/)]);
   });
+
+  it.each([
+    [
+      "const a = 1;\nfunction f() {\n  throw new TypeError('boom');\n}\nf();\n",
+      "bad.mjs:3:9: TypeError: boom",
+    ],
+    ["const a = 1;\n\nfoo(;\n", "bad.mjs:3: SyntaxError: Unexpected token ';'"],
+    ["import './deep.mjs';\n", "deep.mjs:1:7: boom"],
+    ["throw 'words';\n", "words"],
+  ])("says where a module is wrong: %j", async (text, where) => {
+    writeFileSync(join(cwd, "bad.mjs"), text);
+    writeFileSync(join(cwd, "deep.mjs"), "throw new Error('boom');");
+    expect(await patchbay("serve", "./bad.mjs")).toEqual({
+      code: 1,
+      signal: null,
+      stdout: "",
+      stderr: `error: ./bad.mjs could not be loaded: ${where}\n`,
+    });
+  });
 });
 
 describe("ends in order", () => {

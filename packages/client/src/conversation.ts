@@ -32,6 +32,8 @@ import type { Change } from "./subscriptions/changes.ts";
 import { tell } from "./tell.ts";
 import type { PostLimit, Receiver, Transport } from "./transports/transport.ts";
 
+/** What a client begins with, and no server. */
+const OPENINGS = ["server/discover", "initialize"];
 const NO_OPTIONS: RequestOptions = Object.freeze({});
 
 /** Requests and notifications with one server, over any transport. */
@@ -238,6 +240,11 @@ export class Conversation implements Receiver {
         this.#notifications.take(message, this.#era, requestId);
         return true;
       case "request":
+        if (this.#era === undefined && OPENINGS.includes(message.method)) {
+          const what = `${this.transport.serverName} does not speak MCP: it sends back what it is sent`;
+          this.onClose(new ConnectionError("not-mcp", what));
+          return true;
+        }
         // A legacy server may ask whether we live before all else; a modern one sends no requests.
         if (message.method === "ping" && this.#era !== "modern") this.#reply(writeResult(message.id, "{}"));
         else if (this.#era === "legacy") this.#inbound.take(message, requestId);

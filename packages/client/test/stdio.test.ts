@@ -126,6 +126,14 @@ describe("a server that does not work gets an error that says how", () => {
     expect(error.message).toContain("It wrote to stdout what is no MCP message: Welcome to my program!");
   });
 
+  test.each([{}, { era: "legacy" as const }])("it sends back what it is sent (%j)", async (options) => {
+    const echo = { command: process.execPath, args: ["-e", "process.stdin.pipe(process.stdout)"] };
+    expect(await failure(echo, options)).toMatchObject({
+      reason: "not-mcp",
+      message: '"node" does not speak MCP: it sends back what it is sent',
+    });
+  });
+
   test("it prints to stdout and does not stop", async () => {
     const error = await failure(fixture("broken.mjs", "babbles"), { maxStrayLines: 100 });
     expect(error).toMatchObject({

@@ -7,6 +7,7 @@ import type { HostEvent } from "./events.ts";
 import type { buildGraph } from "./graph.ts";
 import type { Model } from "./models/model.ts";
 import { type Catalog, discover } from "./tools/catalog.ts";
+import { isTraced, sendTraces } from "./tracing.ts";
 
 export interface HostOptions {
   /** The connected servers, by the names the configuration gives them. The host closes them. */
@@ -56,6 +57,8 @@ export interface Host {
   /** One question on its own. See `Conversation.ask`. */
   ask(question: string, options?: AskOptions): Promise<Answer>;
   conversation(): Conversation;
+  /** The loop as a compiled LangGraph graph, with the tools that there are now: for LangGraph Studio and its like. */
+  graph(options?: { signal?: AbortSignal }): Promise<ReturnType<typeof buildGraph>>;
   /** Stops what is running and closes all clients; resolves when they are closed. */
   close(): Promise<void>;
 }
@@ -137,10 +140,12 @@ export function createHost(options: HostOptions): Host {
     catalog: ({ signal } = {}) => discover(clients, model.provider, signal),
     ask: (question, askOptions) => conversation().ask(question, askOptions),
     conversation,
+    graph: async ({ signal = closing.signal } = {}) => (await prepare(signal, () => {})).graph,
     async close() {
       closing.abort(new HostError("closed", "The host is closed."));
       await Promise.allSettled(running);
       await Promise.allSettled(Array.from(clients.values(), (client) => client.close()));
+      if (isTraced(process.env)) await sendTraces();
     },
   };
 }

@@ -19,6 +19,7 @@ const servers = new Map<string, Builtin>([
     "calculator",
     {
       description: "Arithmetic as Python 3 does it",
+      environment: [],
       load: async () => (await import("./calculator/index.ts")).createCalculator(),
     },
   ],
@@ -26,6 +27,7 @@ const servers = new Map<string, Builtin>([
     "weather",
     {
       description: "The current weather in a city, by Open-Meteo",
+      environment: ["OPEN_METEO_URL", "OPEN_METEO_GEOCODING_URL"],
       load: async () => (await import("./weather/index.ts")).createWeather(),
     },
   ],
@@ -33,6 +35,7 @@ const servers = new Map<string, Builtin>([
     "everything",
     {
       description: "Each feature of the protocol, for tests and demonstrations",
+      environment: [],
       load: async () => (await import("./everything/index.ts")).createEverything(),
     },
   ],

@@ -11,14 +11,26 @@ const Started = z.object({
   command: z.string().min(1),
   args: z.array(z.string()).optional(),
   env: Texts.optional(),
+  envFile: z.string().min(1).optional(),
   cwd: z.string().optional(),
   timeout: z.number().int().positive().max(MAX_MILLISECONDS).optional(),
+  disabled: z.boolean().optional(),
 });
 
 const Reached = z.object({
   url: z.string().min(1),
   headers: Texts.optional(),
   timeout: z.number().int().positive().max(MAX_MILLISECONDS).optional(),
+  disabled: z.boolean().optional(),
+});
+
+const AskedFor = z.object({
+  id: z.string().min(1),
+  type: z.enum(["promptString", "pickString"]),
+  description: z.string().optional(),
+  default: z.string().optional(),
+  password: z.boolean().optional(),
+  options: z.array(z.string()).min(1).optional(),
 });
 
 /** A server that is started as a child and spoken to over stdio. */
@@ -26,6 +38,8 @@ export type StartedServer = z.infer<typeof Started>;
 /** A server that is reached at a URL. */
 export type ReachedServer = z.infer<typeof Reached>;
 export type ServerEntry = StartedServer | ReachedServer;
+/** What the user is asked for where `${input:id}` stands. */
+export type Input = z.infer<typeof AskedFor>;
 
 const STARTED_KEYS = Object.keys(Started.shape);
 const REACHED_KEYS = Object.keys(Reached.shape);
@@ -33,14 +47,23 @@ const TYPES = ["stdio", "http", "streamable-http", "sse"];
 
 /** What is wrong with a configuration, each with its place in the file; and what is only odd. */
 export interface Review {
+  /** The key that holds them: `mcpServers`, or VS Code's `servers`. */
+  key: string;
   servers: Map<string, ServerEntry>;
+  inputs: Map<string, Input>;
   errors: string[];
   warnings: string[];
 }
 
 /** Checks a whole configuration file. `servers` (VS Code) is taken for `mcpServers`, and `type` is allowed. */
 export function review(content: unknown): Review {
-  const found: Review = { servers: new Map(), errors: [], warnings: [] };
+  const found: Review = {
+    key: "mcpServers",
+    servers: new Map(),
+    inputs: new Map(),
+    errors: [],
+    warnings: [],
+  };
   if (!isRecord(content)) {
     found.errors.push('the file must be a JSON object: {"mcpServers": {…}}');
     return found;
@@ -57,6 +80,8 @@ export function review(content: unknown): Review {
     );
     return found;
   }
+  found.key = key;
+  reviewInputs(content.inputs, found);
   const entries = content[key];
   if (!isRecord(entries)) found.errors.push(`${key} must be an object: a server's name → its entry`);
   else
@@ -65,7 +90,21 @@ export function review(content: unknown): Review {
   return found;
 }
 
-function reviewEntry(place: string, name: string, entry: unknown, found: Review): void {
+function reviewInputs(inputs: unknown = [], found: Review): void {
+  if (!Array.isArray(inputs)) {
+    found.errors.push("inputs must be an array");
+    return;
+  }
+  for (const [index, input] of inputs.entries()) {
+    const checked = AskedFor.safeParse(input);
+    if (checked.success) found.inputs.set(checked.data.id, checked.data);
+    // What no server of ours asks for need not be understood: it is missed where it is used.
+    else found.warnings.push(`${issuesOf(`inputs[${index}]`, checked.error).join("; ")}; it is ignored`);
+  }
+}
+
+/** Checks one server's entry. What is wrong with it, and what is odd, is added to `found`. */
+export function reviewEntry(place: string, name: string, entry: unknown, found: Review): void {
   if (!isRecord(entry)) {
     found.errors.push(`${place} must be an object with "command" or "url"`);
     return;
@@ -88,13 +127,14 @@ function reviewEntry(place: string, name: string, entry: unknown, found: Review)
   }
   const checked = (started ? Started : Reached).safeParse(entry);
   if (checked.success) found.servers.set(name, checked.data);
-  else {
-    for (const issue of checked.error.issues) {
-      found.errors.push(
-        `${[place, ...issue.path.map((step) => visibleName(String(step)))].join(".")}: ${visibleLine(lowerFirst(issue.message))}`,
-      );
-    }
-  }
+  else found.errors.push(...issuesOf(place, checked.error));
+}
+
+function issuesOf(place: string, { issues }: z.ZodError): string[] {
+  return issues.map(
+    ({ path, message }) =>
+      `${[place, ...path.map((step) => visibleName(String(step)))].join(".")}: ${visibleLine(lowerFirst(message))}`,
+  );
 }
 
 function unknown(place: string, key: string, known: string[]): string {
@@ -110,6 +150,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+/** True for an object that is no array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -72,7 +72,8 @@ export async function listen(
     await close();
     throw refusal(thrown, port, host);
   });
-  return { url: running.url, drain: () => drain(running, close, plan, journal) };
+  const url = plan.sse ? new URL("/sse", running.url).href : running.url;
+  return { url, drain: () => drain(running, close, plan, journal) };
 }
 
 async function drain(

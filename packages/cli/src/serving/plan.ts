@@ -10,6 +10,8 @@ export interface ServeOptions {
   stdio?: boolean;
   /** A port, or true for the default one. */
   http?: string | true;
+  /** The same, for clients of HTTP+SSE. */
+  sse?: string | true;
   host?: string;
   path?: string;
   allowHost?: string[];
@@ -59,6 +61,8 @@ export interface HttpPlan {
   log: LogPlan;
   metrics: MetricsPlace | undefined;
   port: number;
+  /** Whether the URL of HTTP+SSE is told, and not that of Streamable HTTP. Both are there. */
+  sse: boolean;
   host: string | undefined;
   path: string | undefined;
   allowedHosts: string[] | undefined;
@@ -78,6 +82,7 @@ export interface HttpPlan {
 }
 
 const DEFAULT_PORT = 3000;
+const DEFAULT_SSE_PORT = 3001;
 /** What exporters of metrics are used to. */
 const DEFAULT_METRICS_PORT = 9464;
 const MAX_WORKERS = 256;
@@ -105,7 +110,7 @@ const OF_HTTP = {
 } as const;
 
 /**
- * Reads `PATCHBAY_SECRETS` and `REDIS_URL` too, and takes the first out of the environment: what a tool starts has no
+ * Reads `PATCHBAY_SECRETS`, `REDIS_URL` and where to listen too, and takes the first out of the environment: what a tool starts has no
  * use for it.
  *
  * @throws Failure (usage) that names the option
@@ -114,8 +119,12 @@ export function planOf(
   options: ServeOptions,
   environment: NodeJS.ProcessEnv = process.env,
 ): HttpPlan | StdioPlan {
-  const { http } = options;
-  if (options.stdio === true && http !== undefined) throw usage("Serve over --stdio or --http, not both.");
+  const { sse } = options;
+  const http = options.http ?? sse;
+  if (options.stdio === true && http !== undefined)
+    throw usage(`Serve over --stdio or ${sse === undefined ? "--http" : "--sse"}, not both.`);
+  if (options.http !== undefined && sse !== undefined)
+    throw usage("Serve by --http or --sse, not both: the port of either takes both kinds of clients.");
   const secrets = takeSecrets(environment);
   const log = logOf(options);
   if (http === undefined) {
@@ -133,8 +142,9 @@ export function planOf(
     kind: "http",
     log,
     metrics: metricsOf(options),
-    port: portOf("--http", http === true ? undefined : http, DEFAULT_PORT),
-    host: options.host,
+    port: httpPortOf(options, environment),
+    sse: sse !== undefined,
+    host: options.host ?? (environment.MCP_HTTP_HOST || undefined),
     path: options.path,
     allowedHosts: options.allowHost,
     workers,
@@ -171,6 +181,19 @@ export function warningOf({ secrets, sessions, workers, instance }: HttpPlan): s
     "PATCHBAY_SECRETS is not set: another instance cannot go on with what this one asked, and nobody after a restart. " +
     "Give all instances the same, such as `openssl rand -hex 32` makes."
   );
+}
+
+/** The port that is named, else the environment's for that kind of client, else the usual one. */
+function httpPortOf({ http, sse }: ServeOptions, environment: NodeJS.ProcessEnv): number {
+  const [option, given, variable, otherwise] =
+    sse === undefined
+      ? ["--http", http, "MCP_STREAMABLE_HTTP_PORT", DEFAULT_PORT]
+      : ["--sse", sse, "MCP_SSE_PORT", DEFAULT_SSE_PORT];
+  if (typeof given === "string") return portOf(option, given, otherwise);
+  const set = environment[variable];
+  if (set === undefined || set === "") return otherwise;
+  if (/^\d+$/.test(set) && Number(set) <= 65_535) return Number(set);
+  throw usage(`${variable} is a port from 0 to 65535, not "${set}".`);
 }
 
 function portOf(option: string, given: string | undefined, otherwise: number): number {
