@@ -9,6 +9,8 @@ export const PROGRAMS = {
   "redis-server": "redis-server",
   nginx: "nginx",
   haproxy: "haproxy",
+  bwrap: "bubblewrap",
+  python3: "python3",
 };
 
 /** What is asked before a package's service is started; 101 forbids it. */

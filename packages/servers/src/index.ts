@@ -2,6 +2,8 @@
 
 import { allOf } from "./all.ts";
 import type { Builtin } from "./builtin.ts";
+import { code } from "./code/builtin.ts";
+import { shell } from "./shell/builtin.ts";
 
 export {
   type Builtin,
@@ -31,6 +33,8 @@ const servers = new Map<string, Builtin>([
       load: async () => (await import("./weather/index.ts")).createWeather(),
     },
   ],
+  ["shell", shell],
+  ["code", code],
   [
     "everything",
     {

@@ -1,0 +1,141 @@
+/** The numbers of the system calls that the sandbox refuses or looks at, for each processor (Linux, 64 bit). */
+
+/** A processor that the filter knows: how the kernel calls it, and its numbers. */
+export interface Processor {
+  /** `AUDIT_ARCH_…` of linux/audit.h. */
+  audit: number;
+  /** Numbers from here on belong to another way of calling, which nobody needs: x32. */
+  foreign: number | undefined;
+  clone: number;
+  clone3: number;
+  ioctl: number;
+  socket: number;
+  socketpair: number;
+  /** Refused whatever their arguments. */
+  refused: Record<string, number>;
+}
+
+/** The same on all processors. */
+const NEWER = {
+  io_uring_setup: 425,
+  io_uring_enter: 426,
+  io_uring_register: 427,
+  open_tree: 428,
+  move_mount: 429,
+  fsopen: 430,
+  fsconfig: 431,
+  fsmount: 432,
+  fspick: 433,
+  pidfd_getfd: 438,
+  mount_setattr: 442,
+  quotactl_fd: 443,
+  memfd_secret: 447,
+};
+
+export const PROCESSORS: Partial<Record<string, Processor>> = {
+  x64: {
+    audit: 0xc000003e,
+    foreign: 0x40000000,
+    clone: 56,
+    clone3: 435,
+    ioctl: 16,
+    socket: 41,
+    socketpair: 53,
+    refused: {
+      ptrace: 101,
+      syslog: 103,
+      uselib: 134,
+      vhangup: 153,
+      modify_ldt: 154,
+      pivot_root: 155,
+      _sysctl: 156,
+      adjtimex: 159,
+      chroot: 161,
+      acct: 163,
+      settimeofday: 164,
+      mount: 165,
+      umount2: 166,
+      swapon: 167,
+      swapoff: 168,
+      reboot: 169,
+      iopl: 172,
+      ioperm: 173,
+      init_module: 175,
+      delete_module: 176,
+      quotactl: 179,
+      nfsservctl: 180,
+      lookup_dcookie: 212,
+      clock_settime: 227,
+      kexec_load: 246,
+      add_key: 248,
+      request_key: 249,
+      keyctl: 250,
+      unshare: 272,
+      move_pages: 279,
+      perf_event_open: 298,
+      fanotify_init: 300,
+      name_to_handle_at: 303,
+      open_by_handle_at: 304,
+      clock_adjtime: 305,
+      setns: 308,
+      process_vm_readv: 310,
+      process_vm_writev: 311,
+      kcmp: 312,
+      finit_module: 313,
+      kexec_file_load: 320,
+      bpf: 321,
+      userfaultfd: 323,
+      ...NEWER,
+    },
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    foreign: undefined,
+    clone: 220,
+    clone3: 435,
+    ioctl: 29,
+    socket: 198,
+    socketpair: 199,
+    refused: {
+      lookup_dcookie: 18,
+      umount2: 39,
+      mount: 40,
+      pivot_root: 41,
+      nfsservctl: 42,
+      chroot: 51,
+      vhangup: 58,
+      quotactl: 60,
+      acct: 89,
+      unshare: 97,
+      kexec_load: 104,
+      init_module: 105,
+      delete_module: 106,
+      clock_settime: 112,
+      syslog: 116,
+      ptrace: 117,
+      reboot: 142,
+      settimeofday: 170,
+      adjtimex: 171,
+      add_key: 217,
+      request_key: 218,
+      keyctl: 219,
+      swapon: 224,
+      swapoff: 225,
+      move_pages: 239,
+      perf_event_open: 241,
+      fanotify_init: 262,
+      name_to_handle_at: 264,
+      open_by_handle_at: 265,
+      clock_adjtime: 266,
+      setns: 268,
+      process_vm_readv: 270,
+      process_vm_writev: 271,
+      kcmp: 272,
+      finit_module: 273,
+      bpf: 280,
+      userfaultfd: 282,
+      kexec_file_load: 294,
+      ...NEWER,
+    },
+  },
+};
