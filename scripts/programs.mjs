@@ -11,6 +11,7 @@ export const PROGRAMS = {
   haproxy: "haproxy",
   bwrap: "bubblewrap",
   python3: "python3",
+  chromium: "chromium",
 };
 
 /** What is asked before a package's service is started; 101 forbids it. */

@@ -15,6 +15,7 @@ import type {
   ToolTypeOf,
 } from "@patchbay/core";
 import { isPrefixedName, META, TASKS_EXTENSION } from "@patchbay/core";
+import { type NeededScopes, neededScopes } from "./auth/needed-scopes.ts";
 import { Catalog } from "./catalog.ts";
 import { Changes } from "./changes.ts";
 import { Context } from "./context.ts";
@@ -63,7 +64,9 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
 
   readonly info: Implementation;
   readonly instructions: string | undefined;
-  readonly cache: Required<CacheHints>;
+  /** How long its lists may be kept, where they are the same for all and where they are one user's. */
+  readonly #anybodys: Required<CacheHints>;
+  readonly #ones: Required<CacheHints>;
   /** The `_meta` member that names this server in each modern result, as JSON text. */
   readonly serverMeta: string;
   readonly resumption: ResumptionLimits;
@@ -71,6 +74,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly changes = new Changes();
   #usedStates: UsedStates;
   readonly #hasUsedStates: boolean;
+  #sharesUsedStates: boolean;
   readonly tasks: Tasks;
   readonly rates: RateGates;
   readonly #catalog: Catalog;
@@ -89,13 +93,15 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
       throw new Error(`pageSize must be a positive integer, not ${pageSize}`);
     this.info = info;
     this.instructions = options.instructions;
-    this.cache = cacheHints(options.cache ?? {});
+    this.#anybodys = cacheHints({ cacheScope: "public", ...options.cache });
+    this.#ones = cacheHints({ cacheScope: "private", ...options.cache });
     this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
     this.#sealer = createSealer("state", options.stateSecrets);
     this.#hasSecrets = options.stateSecrets !== undefined;
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#usedStates = options.usedStates ?? memoryUsedStates();
     this.#hasUsedStates = options.usedStates !== undefined;
+    this.#sharesUsedStates = this.#hasUsedStates;
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;
     for (const name of Object.keys(extensions ?? {})) {
@@ -244,6 +250,11 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     return isHidden(resources, resourceTemplates, uri, exchange);
   }
 
+  /** The scopes that a request needs, as far as they do not depend on who asks; and what needs them. */
+  neededScopes(method: string, params: JsonObject): NeededScopes | undefined {
+    return neededScopes(this.#catalog, method, params);
+  }
+
   /** The parameters of a tool that HTTP headers repeat; nothing for most tools. */
   mirroredParams(tool: unknown): readonly MirroredParam[] | undefined {
     return this.#catalog.tools.find(tool as string)?.mirrored;
@@ -289,6 +300,19 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     return runThrough(this.#middleware, { method, params, exchange }, work);
   }
 
+  /**
+   * How long what it says of itself may be kept, and by whom. What took a token is for whoever has one, unless the
+   * server says that it is for all (server/utilities/caching § Security Considerations).
+   */
+  cacheFor({ access }: Pick<Exchange, "access">): Required<CacheHints> {
+    return access?.principal === undefined ? this.#anybodys : this.#ones;
+  }
+
+  /** Where instances mark what was used, if they share such a place. */
+  get sharedUsedStates(): UsedStates | undefined {
+    return this.#sharesUsedStates ? this.#usedStates : undefined;
+  }
+
   /** Seals what suspended requests know. */
   get sealer(): Sealer {
     return this.#sealer;
@@ -307,6 +331,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   keepIn({ tasks, usedStates }: { tasks: TaskStore; usedStates: UsedStates }): void {
     this.tasks.keepIn(tasks);
     if (!this.#hasUsedStates) this.#usedStates = usedStates;
+    this.#sharesUsedStates = true;
   }
 
   /** Who looks on, if anybody does. */

@@ -164,13 +164,17 @@ function toResult(
 ): ReadResourceResult {
   const { mimeType } = entry.definition;
   const typed = mimeType === undefined ? { uri } : { uri, mimeType };
-  if (typeof given === "string") return { contents: [{ ...typed, text: given }], ...entry.cache };
-  if (given instanceof Uint8Array) return { contents: [{ ...typed, blob: toBase64(given) }], ...entry.cache };
+  // What is not for everybody is for nobody else's cache, whatever it says.
+  const closed = entry.scopes !== undefined || entry.enabled !== undefined;
+  const cache: Required<CacheHints> = closed ? { ...entry.cache, cacheScope: "private" } : entry.cache;
+  if (typeof given === "string") return { contents: [{ ...typed, text: given }], ...cache };
+  if (given instanceof Uint8Array) return { contents: [{ ...typed, blob: toBase64(given) }], ...cache };
   const whole = isObject(given) && Array.isArray(given.contents) ? (given as ReadResourceResult) : undefined;
   const contents = whole?.contents ?? (Array.isArray(given) ? given : [given as ResourceContents]);
   const fault = readFault(contents, whole?._meta) ?? (whole && hintsFault(whole));
   if (fault !== undefined) throw new Error(`Resource "${uri}": what was read is not valid: ${fault}`);
-  return whole === undefined ? { contents, ...entry.cache } : { ...entry.cache, ...whole };
+  if (whole === undefined) return { contents, ...cache };
+  return { ...cache, ...whole, ...(closed && { cacheScope: "private" as const }) };
 }
 
 function readFault(contents: readonly ResourceContents[], meta: unknown): string | undefined {

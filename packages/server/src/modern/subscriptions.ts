@@ -11,6 +11,7 @@ import {
   type Result,
 } from "@patchbay/core";
 import { atExpiry } from "../auth/expiry.ts";
+import { Shares } from "../auth/shares.ts";
 import { type KnownChange, notificationOf, possibleChanges } from "../changes.ts";
 import type { Call } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
@@ -37,6 +38,8 @@ const ENDS = "The server ends the subscription";
 export interface SubscriptionLimits {
   /** Subscriptions that may be open at once on one endpoint or connection. Default 10,000. */
   maxSubscriptions?: number;
+  /** Those of one principal, where requests are authorized. Default 1000. */
+  maxSubscriptionsPerPrincipal?: number;
   /** Resources that one subscription may watch, and tasks. Default 1000. */
   maxWatched?: number;
 }
@@ -44,6 +47,7 @@ export interface SubscriptionLimits {
 /** The subscriptions that are open on one endpoint or connection. */
 export class Subscriptions {
   readonly #maxSubscriptions: number;
+  readonly #shares: Shares;
   readonly #maxWatched: number;
   readonly #callsOff: boolean;
   readonly #open = new Set<() => void>();
@@ -52,8 +56,14 @@ export class Subscriptions {
    * @param callsOff whether a subscription that the server ends is called off, besides being answered: where it has no
    *   stream of its own, whose end says as much (basic/patterns/cancellation § Transport-Specific Cancellation)
    */
-  constructor({ maxSubscriptions = 10_000, maxWatched = 1000 }: SubscriptionLimits, callsOff: boolean) {
+  constructor(limits: SubscriptionLimits, callsOff: boolean) {
+    const { maxSubscriptions = 10_000, maxSubscriptionsPerPrincipal = 1000, maxWatched = 1000 } = limits;
     this.#callsOff = callsOff;
+    this.#shares = new Shares(
+      "maxSubscriptionsPerPrincipal",
+      "subscriptions of yours are open",
+      maxSubscriptionsPerPrincipal,
+    );
     this.#maxSubscriptions = maxSubscriptions;
     this.#maxWatched = maxWatched;
   }
@@ -82,6 +92,7 @@ export class Subscriptions {
     const _meta = { [META.subscriptionId]: id };
     const watched = new Set(filter.resourceSubscriptions);
     if (call.cancelled) return { _meta };
+    const giveBack = this.#shares.take(call.access?.principal);
     call.notify("notifications/subscriptions/acknowledged", { _meta, notifications: filter });
     return new Promise((resolve) => {
       const untell = (filter.taskIds ?? []).map((task) =>
@@ -99,6 +110,7 @@ export class Subscriptions {
         callOff();
         for (const end of untell) end();
         this.#open.delete(tearDown);
+        giveBack();
         resolve({ _meta });
       };
       const tearDown = () => {
