@@ -405,7 +405,7 @@ ${SERVERS}`,
       perform(async (context) =>
         target === undefined
           ? (await import("./commands/doctor.ts")).doctor(options, context)
-          : (await import("./commands/doctor-server.ts")).doctorServer(target, options, context),
+          : (await import("./commands/doctor-url.ts")).doctorUrl(target, options, context),
       ),
     );
 

@@ -10,7 +10,7 @@ import type { Output } from "../output.ts";
 import { shownUrl } from "../secrets.ts";
 import { visibleLine, visibleName } from "../visible.ts";
 
-export interface DoctorServerOptions extends ServerOptions {
+export interface DoctorUrlOptions extends ServerOptions {
   clientId?: string;
   issuer?: string;
   clientMetadataUrl?: string;
@@ -45,11 +45,7 @@ const ok = (found: string): Outcome => ({ state: "ok", found });
 const NOT_NEEDED: Outcome = { state: "skipped", found: "not needed: the server asks for no token" };
 
 /** Registers nowhere, logs nobody in, and calls no tool. */
-export async function doctorServer(
-  name: string,
-  options: DoctorServerOptions,
-  context: Context,
-): Promise<number> {
+export async function doctorUrl(name: string, options: DoctorUrlOptions, context: Context): Promise<number> {
   const { output, signal } = context;
   const site = await findSite(name, options, context);
   const walk = new Walk(site, options, context);
@@ -80,12 +76,12 @@ export async function doctorServer(
 /** One walk: each step knows what those before have found. */
 class Walk implements Record<Taken["step"], () => Promise<Outcome>> {
   readonly #site: Site;
-  readonly #options: DoctorServerOptions;
+  readonly #options: DoctorUrlOptions;
   readonly #context: Context;
   #wantsToken = true;
   #authorized: Authorized | undefined;
 
-  constructor(site: Site, options: DoctorServerOptions, context: Context) {
+  constructor(site: Site, options: DoctorUrlOptions, context: Context) {
     this.#site = site;
     this.#options = options;
     this.#context = context;
