@@ -31,6 +31,8 @@ import {
   type ResourceTemplateReader,
   resourceEntry,
   resourceTemplateEntry,
+  type Watch,
+  watchOf,
 } from "./features/resources.ts";
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
 import { type IncludeOptions, include } from "./include.ts";
@@ -44,6 +46,7 @@ import { createSealer, type Sealer } from "./sealing.ts";
 import type { TaskStore } from "./tasks/store.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
+import { Watches } from "./watches.ts";
 
 /** Answers a method of an extension's or your own. */
 export type MethodHandler = (params: JsonObject, context: Context) => Result | Promise<Result>;
@@ -75,6 +78,8 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   #usedStates: UsedStates;
   readonly #hasUsedStates: boolean;
   #sharesUsedStates: boolean;
+  /** What sessions of the legacy era have watched for them. */
+  readonly watches: Watches;
   readonly tasks: Tasks;
   readonly rates: RateGates;
   readonly #catalog: Catalog;
@@ -109,6 +114,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
         throw new Error(`Extension "${name}": a name has a prefix, such as "com.example/${name}"`);
     }
     this.#declared = { ...(extensions && { extensions }), ...(experimental && { experimental }) };
+    this.watches = new Watches(options.maxWatches);
     this.rates = rateGates(options.rates ?? {});
     this.#onError = options.onError;
     this.tasks = new Tasks(options.tasks ?? {}, this.report);
@@ -253,6 +259,12 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   /** The scopes that a request needs, as far as they do not depend on who asks; and what needs them. */
   neededScopes(method: string, params: JsonObject): NeededScopes | undefined {
     return neededScopes(this.#catalog, method, params);
+  }
+
+  /** What watches a resource, where it is watched for those who subscribe to it. */
+  watchOf(uri: string, exchange: Exchange): Watch | undefined {
+    const { resources, resourceTemplates } = this.#catalog;
+    return watchOf(resources, resourceTemplates, uri, exchange);
   }
 
   /** The parameters of a tool that HTTP headers repeat; nothing for most tools. */

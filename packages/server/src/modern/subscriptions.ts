@@ -7,6 +7,7 @@ import {
   limitError,
   META,
   ProtocolError,
+  type RequestId,
   type RequestMessage,
   type Result,
 } from "@patchbay/core";
@@ -80,6 +81,16 @@ export class Subscriptions {
   async listen(server: McpServer, { id, params }: RequestMessage, call: Call): Promise<Result> {
     const filter = agreeOn(params.notifications, server, call, this.#maxWatched);
     if (filter.taskIds !== undefined) filter.taskIds = await knownTasks(server, filter.taskIds, call);
+    const endWatching = await watchAll(filter, server, call);
+    try {
+      return await this.#tell(filter, server, id, call);
+    } finally {
+      endWatching();
+    }
+  }
+
+  /** Tells of what was agreed on, until it is over. */
+  async #tell(filter: Filter, server: McpServer, id: RequestId, call: Call): Promise<Result> {
     await server.changes.expectListener();
     if (this.#open.size >= this.#maxSubscriptions) {
       const limit = this.#maxSubscriptions;
@@ -144,6 +155,29 @@ function agreeOn(asked: unknown, server: McpServer, call: Call, maxWatched: numb
   const taskIds = watchedOf(asked, "taskIds", "task ids", maxWatched);
   if (taskIds.length > 0 && server.tasks.offered) filter.taskIds = taskIds;
   return filter;
+}
+
+/** Has resources watched that are watched for those who ask; one that is refused is not honored. */
+async function watchAll(filter: Filter, server: McpServer, call: Call): Promise<() => void> {
+  const ends: (() => void)[] = [];
+  const end = () => {
+    for (const each of ends) each();
+  };
+  const honored: string[] = [];
+  for (const uri of filter.resourceSubscriptions ?? []) {
+    try {
+      const watch = server.watchOf(uri, call);
+      if (watch !== undefined) ends.push(await watch(uri));
+      honored.push(uri);
+    } catch (error) {
+      if (error instanceof ProtocolError) continue;
+      end();
+      throw error;
+    }
+  }
+  if (honored.length > 0) filter.resourceSubscriptions = honored;
+  else delete filter.resourceSubscriptions;
+  return end;
 }
 
 function watchedOf(asked: JsonObject, member: string, what: string, maxWatched: number): string[] {

@@ -45,6 +45,7 @@ export function offerEditFile(server: McpServer, workspace: Workspace): void {
         dry_run: z.boolean().default(false).describe("Only show what would change"),
       }),
       output: Edited,
+      enabled: workspace.enabled,
       annotations: {
         readOnlyHint: false,
         destructiveHint: true,

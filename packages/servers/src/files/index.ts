@@ -1,26 +1,23 @@
 /** The files server: reads, writes, finds and watches files in the folders that it may use, and nowhere else. */
 
-import { ErrorCode, ProtocolError } from "@patchbay/core";
 import { McpServer } from "@patchbay/server";
 import { offerEditFile } from "./edit-file.ts";
 import { type FilesLimits, filesLimits } from "./limits.ts";
 import { offerListDirectory } from "./list-directory.ts";
 import { offerDelete, offerMove } from "./moving.ts";
 import { offerReadFile } from "./read-file.ts";
-import { offerResources } from "./resources.ts";
+import { offerFiles, offerFilesIn } from "./resources.ts";
 import { type Roots, rootsOf, rootsOfClient } from "./roots.ts";
 import { offerSearchFiles } from "./search-files.ts";
 import { offerStat } from "./stat.ts";
-import { watchSubscribed } from "./subscribing.ts";
 import { Turns } from "./turns.ts";
-import { Watching } from "./watching.ts";
 import type { Workspace } from "./workspace.ts";
 import { offerWriteFile } from "./write-file.ts";
 
 export type { FilesLimits } from "./limits.ts";
 
 export interface FilesOptions extends Partial<FilesLimits> {
-  /** The folders that may be used. Without one it asks each client for its roots: then over stdio alone. */
+  /** The folders that may be used. Without one it asks each client for its roots, and offers nothing over HTTP. */
   folders?: readonly string[];
   /** Nothing can be changed. Default false. */
   readOnly?: boolean;
@@ -44,6 +41,8 @@ export async function createFiles(options: FilesOptions = {}): Promise<McpServer
     limits,
     allowed: { hardLinks: allowHardLinks },
     turns: new Turns(),
+    // A client elsewhere must not choose which folders of this machine it reads: what came by HTTP has an access.
+    enabled: roots === undefined ? ({ access }) => access === undefined : undefined,
     rootsFor: (context) => roots ?? rootsOfClient(context),
   };
   const server = new McpServer(
@@ -67,31 +66,9 @@ export async function createFiles(options: FilesOptions = {}): Promise<McpServer
     if (allowDelete) offerDelete(server, workspace);
   }
 
-  const contents = offerResources(server, workspace, roots);
-  if (roots === undefined || contents === undefined) refuseWithoutFolders(server);
-  else {
-    const watching = new Watching(limits.maxWatchedFolders);
-    watchSubscribed(server, roots, watching, limits.maxWatchedFolders);
-    await contents.refresh();
-    const refresh = () => void contents.refresh();
-    for (const folder of roots.folders) {
-      await watching.watch(folder, roots, refresh).catch((error) => server.report(error, "watching"));
-    }
-  }
+  if (roots === undefined) offerFiles(server, workspace);
+  else await offerFilesIn(roots, server, workspace);
   return server;
-}
-
-/** A client elsewhere must not choose which folders of this machine it reads; and where nobody said, nothing is watched. */
-function refuseWithoutFolders(server: McpServer): void {
-  server.use(({ method, exchange }, next) => {
-    const isFar = exchange.access !== undefined && (method === "tools/call" || method === "resources/read");
-    if (isFar || method === "resources/subscribe") {
-      const why = isFar ? "over HTTP" : "to watch files";
-      const advice = `${why} the server has to be started with folders: patchbay serve files ./project`;
-      throw new ProtocolError(ErrorCode.InvalidRequest, advice);
-    }
-    return next();
-  });
 }
 
 function instructionsFor(roots: Roots | undefined, readOnly: boolean): string {

@@ -43,6 +43,8 @@ const DEFAULTS: FilesLimits = {
 export function filesLimits(given: Partial<FilesLimits>): FilesLimits {
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
   for (const [name, value] of set) {
+    if (!Object.hasOwn(DEFAULTS, name))
+      throw new Error(`there is no limit "${name}"; there are ${Object.keys(DEFAULTS).join(", ")}`);
     if (!Number.isSafeInteger(value) || value < 1)
       throw new Error(`${name} must be a positive integer, not ${value}`);
   }

@@ -40,6 +40,7 @@ export function offerListDirectory(server: McpServer, workspace: Workspace): voi
           .describe("Whether what .gitignore names is listed; default: only with depth 1"),
       }),
       output: Listed,
+      enabled: workspace.enabled,
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
     async ({ path, depth, include_ignored = depth === 1 }, ctx) => {

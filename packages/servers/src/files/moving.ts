@@ -25,6 +25,7 @@ export function offerMove(server: McpServer, workspace: Workspace): void {
         overwrite: z.boolean().default(false).describe("Replace a file that is there; never a folder"),
       }),
       output: z.object({ from: z.string(), to: z.string() }),
+      enabled: workspace.enabled,
       annotations: {
         readOnlyHint: false,
         destructiveHint: true,
@@ -103,6 +104,7 @@ export function offerDelete(server: McpServer, workspace: Workspace): void {
         recursive: z.boolean().default(false).describe("Delete a folder with all that is in it"),
       }),
       output: z.object({ path: z.string(), deleted: z.int().describe("Files and folders that are gone") }),
+      enabled: workspace.enabled,
       annotations: {
         readOnlyHint: false,
         destructiveHint: true,

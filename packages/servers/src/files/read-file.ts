@@ -50,6 +50,7 @@ export function offerReadFile(server: McpServer, workspace: Workspace): void {
         end_line: z.int().min(1).optional().describe("The last line, which is included; default: the end"),
       }),
       output: Read,
+      enabled: workspace.enabled,
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
     ({ path, start_line, end_line = ALL_LINES }, ctx) => {

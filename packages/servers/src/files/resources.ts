@@ -4,7 +4,7 @@ import { opendir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ErrorCode, ProtocolError, type ResourceContents, ResourceNotFoundError } from "@patchbay/core";
-import type { Context, McpServer } from "@patchbay/server";
+import type { Context, McpServer, Watch } from "@patchbay/server";
 import { codeOf, inWords } from "./failures.ts";
 import { BeyondLimitError } from "./limits.ts";
 import { kindOf } from "./media.ts";
@@ -13,28 +13,50 @@ import { readWhole } from "./reading.ts";
 import { pathOfUri, type Roots } from "./roots.ts";
 import { utf8 } from "./text.ts";
 import { typeOf } from "./walk.ts";
+import { Watching } from "./watching.ts";
 import type { Workspace } from "./workspace.ts";
 
 const FOLDER = "inode/directory";
 const PREFIX = "file:///";
+const FILE = {
+  name: "file",
+  title: "A file or folder",
+  description: "The bytes of a file, or the names of what is in a folder",
+};
 
-/** Offers every file by its URI; with folders that are known from the start also those folders, and the files right in them. */
-export function offerResources(
-  server: McpServer,
-  workspace: Workspace,
-  roots: Roots | undefined,
-): Contents | undefined {
+/** Offers every file by its URI. */
+export function offerFiles(server: McpServer, workspace: Workspace): void {
+  const refuse: Watch = () => {
+    const why = "to watch files the server has to be started with folders: patchbay serve files ./project";
+    throw new ProtocolError(ErrorCode.InvalidRequest, why);
+  };
   server.resourceTemplate(
     `${PREFIX}{+path}`,
-    {
-      name: "file",
-      title: "A file or folder",
-      description: "The bytes of a file, or the names of what is in a folder",
-      ...(roots && { complete: { path: (typed) => completions(typed, roots, workspace) } }),
-    },
+    { ...FILE, enabled: workspace.enabled, watch: refuse },
     (uri, _variables, context) => read(uri, context, workspace),
   );
-  return roots && new Contents(server, workspace, roots);
+}
+
+/**
+ * Offers every file in folders that are known from the start, by its URI: completed, watched for who subscribes; and
+ * lists those folders, with the files right in them.
+ */
+export async function offerFilesIn(roots: Roots, server: McpServer, workspace: Workspace): Promise<void> {
+  const watching = new Watching(workspace.limits.maxWatchedFolders);
+  const watch: Watch = (uri) =>
+    refusing(() => watching.watch(roots.locate(uri), roots, () => server.resourceUpdated(uri)));
+  server.resourceTemplate(
+    `${PREFIX}{+path}`,
+    { ...FILE, complete: { path: (typed) => completions(typed, roots, workspace) }, watch },
+    (uri, _variables, context) => read(uri, context, workspace),
+  );
+  const contents = new Contents(server, workspace, roots, watch);
+  await contents.refresh();
+  for (const folder of roots.folders) {
+    await watching
+      .watch(folder, roots, () => void contents.refresh())
+      .catch((error) => server.report(error, "watching"));
+  }
 }
 
 /** @throws ResourceNotFoundError, or another ProtocolError that says why it cannot be read */
@@ -52,7 +74,7 @@ async function read(uri: string, context: Context, workspace: Workspace): Promis
 }
 
 /** What is thrown on purpose is for the client to know. */
-export async function refusing<T>(work: () => Promise<T>): Promise<T> {
+async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -118,13 +140,15 @@ async function inFolder(folder: string, roots: Roots, most: number): Promise<str
 }
 
 /** The folders that may be used and the files right in them, as they are listed. */
-export class Contents {
+class Contents {
   readonly #server: McpServer;
   readonly #workspace: Workspace;
   readonly #roots: Roots;
+  readonly #watch: Watch;
   #listed = new Set<string>();
 
-  constructor(server: McpServer, workspace: Workspace, roots: Roots) {
+  constructor(server: McpServer, workspace: Workspace, roots: Roots, watch: Watch) {
+    this.#watch = watch;
     this.#server = server;
     this.#workspace = workspace;
     this.#roots = roots;
@@ -142,7 +166,9 @@ export class Contents {
     for (const uri of this.#listed) if (!found.has(uri)) this.#server.removeResource(uri);
     for (const [uri, definition] of found) {
       if (this.#listed.has(uri)) continue;
-      this.#server.resource(uri, definition, (_uri, context) => read(uri, context, this.#workspace));
+      this.#server.resource(uri, { ...definition, watch: this.#watch }, (_uri, context) =>
+        read(uri, context, this.#workspace),
+      );
     }
     this.#listed = new Set(found.keys());
   }

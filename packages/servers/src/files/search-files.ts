@@ -62,6 +62,7 @@ export function offerSearchFiles(server: McpServer, workspace: Workspace): void 
         max_results: z.int().min(1).max(limits.maxMatches).default(Math.min(100, limits.maxMatches)),
       }),
       output: Found,
+      enabled: workspace.enabled,
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
     ({ path, name, text, regex, case_sensitive, include_ignored, max_results }, ctx) => {

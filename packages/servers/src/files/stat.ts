@@ -32,6 +32,7 @@ export function offerStat(server: McpServer, workspace: Workspace): void {
       description: "Tells what a path is: a file, a folder or a link, its size, times and permissions.",
       input: z.object({ path: Path }),
       output: Stat,
+      enabled: workspace.enabled,
       annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     },
     ({ path }, ctx) =>

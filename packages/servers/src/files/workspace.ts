@@ -1,6 +1,6 @@
 /** What the tools share: the folders that may be used, what is allowed in them, and the limits. */
 
-import type { Context } from "@patchbay/server";
+import type { Context, Enabled } from "@patchbay/server";
 import { z } from "zod";
 import { inWords } from "./failures.ts";
 import type { FilesLimits } from "./limits.ts";
@@ -13,6 +13,8 @@ export interface Workspace {
   readonly allowed: Allowed;
   /** Who changes a file waits for who changed it before. */
   readonly turns: Turns;
+  /** Who it is offered to; everybody, where the operator named the folders. */
+  readonly enabled: Enabled | undefined;
   /** The folders that who asks may use. */
   rootsFor(context: Context): Roots | Promise<Roots>;
 }

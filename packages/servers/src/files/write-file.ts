@@ -29,6 +29,7 @@ export function offerWriteFile(server: McpServer, workspace: Workspace): void {
         overwrite: z.boolean().default(true).describe("false: fail when the file is there already"),
       }),
       output: Written,
+      enabled: workspace.enabled,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
     async ({ path, content, overwrite }, ctx) => {
@@ -59,6 +60,7 @@ export function offerWriteFile(server: McpServer, workspace: Workspace): void {
       description: "Makes a folder, and those on the way to it. Where it is there already, nothing happens.",
       input: z.object({ path: Path }),
       output: z.object({ path: z.string() }),
+      enabled: workspace.enabled,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
