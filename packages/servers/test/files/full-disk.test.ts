@@ -23,7 +23,8 @@ function tinyDisk(): string | undefined {
 const disk = tinyDisk();
 afterAll(() => {
   if (disk === undefined) return;
-  execFileSync("umount", [disk]);
+  // Lazily: a file that was read is closed when nobody waits for it.
+  execFileSync("umount", ["-l", disk]);
   rmdirSync(disk);
 });
 
