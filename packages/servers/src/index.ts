@@ -3,6 +3,7 @@
 import { allOf } from "./all.ts";
 import type { Builtin } from "./builtin.ts";
 import { code } from "./code/builtin.ts";
+import { database } from "./database/builtin.ts";
 import { files } from "./files/builtin.ts";
 import { shell } from "./shell/builtin.ts";
 
@@ -37,6 +38,7 @@ const servers = new Map<string, Builtin>([
   ["shell", shell],
   ["code", code],
   ["files", files],
+  ["database", database],
   [
     "everything",
     {
