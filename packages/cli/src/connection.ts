@@ -12,8 +12,6 @@ import { visibleLine, visibleName } from "./visible.ts";
 export interface Connection {
   client: Client;
   target: Target;
-  /** Whether it uses what a login left behind. */
-  authorized: boolean;
   /** What every request of this connection is made with. */
   request: { signal: AbortSignal };
 }
@@ -85,7 +83,7 @@ export async function open(
       },
       onStderr: output.verbose ? (line) => output.note(`${shown}: ${visibleLine(line)}`) : undefined,
     });
-    return { client, target, authorized: auth !== undefined, request: { signal } };
+    return { client, target, request: { signal } };
   } catch (thrown) {
     if (signal.aborted || thrown instanceof Failure) throw thrown;
     const message = output.without(toFailure(thrown).message);

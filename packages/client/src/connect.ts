@@ -10,7 +10,6 @@ import { Recovery } from "./recover.ts";
 import type { HttpTransport } from "./transports/http.ts";
 import type { HttpTarget } from "./transports/http-endpoint.ts";
 import { memoryTransport } from "./transports/memory.ts";
-import { observed } from "./transports/observed.ts";
 import type { Command } from "./transports/process-tree.ts";
 import { stdioTransport } from "./transports/stdio.ts";
 import type { Transport } from "./transports/transport.ts";
@@ -59,9 +58,7 @@ async function connectByCommand(target: StdioTarget, settings: Settings): Promis
   }
 }
 
-async function open(bare: Transport, settings: Settings): Promise<Client> {
-  const { onMessage } = settings;
-  const transport = onMessage === undefined ? bare : observed(bare, onMessage);
+async function open(transport: Transport, settings: Settings): Promise<Client> {
   const conversation = new Conversation(transport, settings);
   settings.authorization?.onWait?.(() => conversation.holdAll());
   try {

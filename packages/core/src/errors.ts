@@ -137,12 +137,6 @@ export type LimitName =
   | "maxUsedStates"
   | "maxVerifying"
   | "maxSessionsPerPrincipal"
-  | "maxRequestsPerPrincipal"
-  | "maxStreamsPerPrincipal"
-  | "maxSubscriptionsPerPrincipal"
-  | "maxSseConnectionsPerPrincipal"
-  | "maxProofs"
-  | "maxProofsPerPrincipal"
   | "rates.calls"
   | "rates.completions"
   | "rates.tasks";

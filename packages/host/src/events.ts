@@ -138,6 +138,18 @@ export interface StepLimitEvent {
   limit: number;
 }
 
+/** There are too many tools to give the model all of them: it has a search for them, and what it found. */
+export interface ToolsNarrowedEvent {
+  type: "tools_narrowed";
+  step: number;
+  /** Servers' tools that this request offers, and how many there are. */
+  offered: number;
+  total: number;
+  /** About how many tokens the offered tools cost, and all would. */
+  tokens: number;
+  totalTokens: number;
+}
+
 /** The turn's answer, whole; the last event. */
 export interface AnswerEvent {
   type: "answer";
@@ -166,4 +178,5 @@ export type HostEvent =
   | ServerRestartedEvent
   | TrimmedEvent
   | StepLimitEvent
+  | ToolsNarrowedEvent
   | AnswerEvent;

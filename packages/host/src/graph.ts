@@ -10,22 +10,29 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { formatIssues, type JsonObject, type JsonSchema, nearest } from "@patchbay/core";
+import type { CallToolResult, JsonObject, Tool } from "@patchbay/core";
 import type { HostEvent } from "./events.ts";
 import type { Model } from "./models/model.ts";
-import type { Catalog, OfferedTool } from "./tools/catalog.ts";
+import type { Catalog } from "./tools/catalog.ts";
 import {
   type CallContext,
-  failedCall,
-  type ToolArtifact,
+  ownLangChainTools,
+  selectAfter,
   type ToolLimits,
   toLangChainTool,
+  toToolMessage,
 } from "./tools/langchain.ts";
+import type { ToolOutcome } from "./tools/outcome.ts";
+import { BROKEN_ARGUMENTS, refusedCall, unknownTool } from "./tools/run.ts";
+import type { Embed } from "./tools/search.ts";
+import type { SelectionLimits } from "./tools/selection.ts";
 
 export interface GraphParts extends Omit<ToolLimits, "reader"> {
   model: Model;
   catalog: Catalog;
   system: string;
+  selection: SelectionLimits;
+  embed?: Embed;
 }
 
 const State = Annotation.Root({
@@ -36,24 +43,29 @@ const State = Annotation.Root({
 
 type Config = LangGraphRunnableConfig;
 
-const MAX_DETAILS = 500;
+/** A tool of a server, or of the host. */
+interface Callable {
+  about: { tool: Tool; server?: string };
+  run: StructuredToolInterface;
+}
 
 /** Builds the graph for one set of tools. Its `custom` stream carries the events, in order. */
-export function buildGraph({ model, catalog, system, ...bounds }: GraphParts) {
+export function buildGraph({ model, catalog, system, selection, embed, ...bounds }: GraphParts) {
   const limits: ToolLimits = { ...bounds, reader: model.provider === "rules" ? "person" : "model" };
-  const offered = new Map<string, { about: OfferedTool; run: StructuredToolInterface }>();
+  const offered = new Map<string, Callable>(ownLangChainTools(catalog, limits, embed));
   for (const about of catalog.tools) offered.set(about.name, { about, run: toLangChainTool(about, limits) });
-  const bound = Array.from(offered.values(), ({ run }) => run);
 
   async function askModel({ messages }: typeof State.State, config: Config) {
     const emit = emitter(config);
     const step = stepsInTurn(messages) + 1;
+    const { tools, own, ...sizes } = selectAfter(messages, catalog, selection);
+    if (sizes.total > tools.length) emit({ type: "tools_narrowed", offered: tools.length, step, ...sizes });
     emit({ type: "model_start", model: model.label, step });
     const reply = await model.reply({
       system,
       messages,
-      tools: catalog.tools,
-      bound,
+      tools,
+      own,
       signal: config.signal ?? new AbortController().signal,
       onText: (text) => emit({ type: "text", text, step }),
     });
@@ -82,42 +94,33 @@ export function buildGraph({ model, catalog, system, ...bounds }: GraphParts) {
     const about = { id, server: found?.about.server ?? "", tool: found?.about.tool.name ?? name };
     emit({ type: "tool_start", ...about, arguments: args });
     const started = performance.now();
+    let text: string | undefined;
+    let result: CallToolResult | undefined;
     const message = await call();
-    const { result } = message.artifact as ToolArtifact;
     emit({
       type: "tool_end",
       ...about,
       milliseconds: performance.now() - started,
       isError: message.status === "error",
-      text: message.text,
+      text: text ?? message.text,
       ...(result === undefined ? {} : { result }),
     });
     return message;
 
     async function call(): Promise<ToolMessage> {
-      if (found === undefined) {
-        const meant = nearest(name, offered.keys());
-        const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
-        return failedCall(id, name, `Error: there is no tool "${name}".${hint}`);
-      }
-      if (isBroken)
-        return failedCall(id, name, "Error: the arguments are not valid JSON; nothing was called.");
+      if (found === undefined) return toToolMessage(unknownTool({ id, name }, offered.keys()));
+      if (isBroken) return toToolMessage(refusedCall({ id, name }, BROKEN_ARGUMENTS));
       const context: CallContext = {
         onProgress: (progress) => emit({ type: "tool_progress", ...about, ...progress }),
+        onOutcome: (outcome: ToolOutcome) => {
+          text = outcome.plain;
+          result = outcome.result;
+        },
       };
-      try {
-        return await found.run.invoke(
-          { type: "tool_call", id, name, args },
-          { ...config, configurable: { ...config.configurable, ...context } },
-        );
-      } catch (error) {
-        config.signal?.throwIfAborted();
-        return failedCall(
-          id,
-          name,
-          `Error: ${await wrongArguments(found.about, args, error)}; nothing was called.`,
-        );
-      }
+      return await found.run.invoke(
+        { type: "tool_call", id, name, args },
+        { ...config, configurable: { ...config.configurable, ...context } },
+      );
     }
   }
 
@@ -141,23 +144,6 @@ function wantsTools(message: unknown): boolean {
 function stepsInTurn(messages: (typeof State.State)["messages"]): number {
   const asked = messages.findLastIndex((message) => message.type === "human");
   return messages.slice(asked + 1).filter((message) => message.type === "ai").length;
-}
-
-/** Why LangChain did not make the call, in our words where our validator agrees, else in its own. */
-async function wrongArguments({ tool }: OfferedTool, args: unknown, error: unknown): Promise<string> {
-  const details =
-    error instanceof Error ? error.message.replace(/^.*\nDetails: /s, "").slice(0, MAX_DETAILS) : "";
-  return `the arguments do not fit the tool's input schema: ${(await issuesOf(tool.inputSchema, args)) ?? details}`;
-}
-
-async function issuesOf(schema: JsonSchema, args: unknown): Promise<string | undefined> {
-  const { compileSchema } = await import("@patchbay/core/schema");
-  try {
-    const issues = compileSchema(schema)(args);
-    return issues && formatIssues(issues);
-  } catch {
-    return undefined;
-  }
 }
 
 function emitter(config: Config): (event: HostEvent) => void {

@@ -5,8 +5,11 @@ import type { Client } from "@patchbay/client";
 import { HostError } from "./errors.ts";
 import type { HostEvent } from "./events.ts";
 import type { buildGraph } from "./graph.ts";
+import { formatOf } from "./models/format.ts";
 import type { Model } from "./models/model.ts";
 import { type Catalog, discover } from "./tools/catalog.ts";
+import { keepResults } from "./tools/kept.ts";
+import type { Embed } from "./tools/search.ts";
 import { isTraced, sendTraces } from "./tracing.ts";
 
 export interface HostOptions {
@@ -22,6 +25,12 @@ export interface HostOptions {
   recursionLimit?: number;
   /** Characters of one tool result that the model is given; the rest is cut, with a note. Default 50,000. */
   maxResultCharacters?: number;
+  /** Tools that the model is given as they are; with more, it is given a search for them. Default 60. */
+  maxTools?: number;
+  /** The same in tokens, about. Default 20,000. */
+  maxToolTokens?: number;
+  /** Has the search for tools go by meaning, too. See `localEmbeddings`. */
+  embed?: Embed;
 }
 
 export interface AskOptions {
@@ -77,21 +86,31 @@ export async function warmUp(): Promise<void> {
 /** Makes a host of connected clients and a model. */
 export function createHost(options: HostOptions): Host {
   const { model, recursionLimit = 50, toolTimeout = 60_000, maxResultCharacters = 50_000 } = options;
+  const { maxTools = 60, maxToolTokens = 20_000, embed } = options;
   const clients: ReadonlyMap<string, Client> =
     options.clients instanceof Map ? options.clients : new Map(Object.entries(options.clients));
+  const format = formatOf(model.provider);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let built: { catalog: Catalog; graph: ReturnType<typeof buildGraph> } | undefined;
 
   async function prepare(signal: AbortSignal, onEvent: (event: HostEvent) => void) {
-    const [catalog, loop] = await Promise.all([discover(clients, model.provider, signal), loadLoop()]);
+    const [catalog, loop] = await Promise.all([discover(clients, format, signal), loadLoop()]);
     for (const each of catalog.unavailable) onEvent({ type: "server_unavailable", ...each });
     for (const each of catalog.setAside) onEvent({ type: "tool_set_aside", ...each });
     if (built === undefined || !sameTools(built.catalog, catalog)) {
       const system = systemPrompt(options.systemPrompt ?? DEFAULT_SYSTEM_PROMPT, clients);
       built = {
         catalog,
-        graph: loop.buildGraph({ model, catalog, system, toolTimeout, maxResultCharacters }),
+        graph: loop.buildGraph({
+          model,
+          catalog,
+          system,
+          toolTimeout,
+          maxResultCharacters,
+          selection: { maxTools, maxToolTokens },
+          ...(embed === undefined ? {} : { embed }),
+        }),
       };
     }
     return { graph: built.graph, runTurn: loop.runTurn };
@@ -99,6 +118,7 @@ export function createHost(options: HostOptions): Host {
 
   function conversation(): Conversation {
     let history: BaseMessage[] = [];
+    const results = keepResults();
     let busy = false;
 
     async function turn(question: string, { signal, onEvent = () => {} }: AskOptions): Promise<Answer> {
@@ -106,7 +126,15 @@ export function createHost(options: HostOptions): Host {
       try {
         either.throwIfAborted();
         const { graph, runTurn } = await prepare(either, onEvent);
-        const done = await runTurn({ graph, history, question, recursionLimit, signal: either, onEvent });
+        const done = await runTurn({
+          graph,
+          history,
+          results,
+          question,
+          recursionLimit,
+          signal: either,
+          onEvent,
+        });
         history = done.history;
         if ("error" in done.outcome) throw done.outcome.error;
         return { text: done.outcome.answer, ok: done.outcome.ok, model: model.label };
@@ -137,7 +165,7 @@ export function createHost(options: HostOptions): Host {
 
   return {
     model,
-    catalog: ({ signal } = {}) => discover(clients, model.provider, signal),
+    catalog: ({ signal } = {}) => discover(clients, format, signal),
     ask: (question, askOptions) => conversation().ask(question, askOptions),
     conversation,
     graph: async ({ signal = closing.signal } = {}) => (await prepare(signal, () => {})).graph,

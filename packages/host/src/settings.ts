@@ -6,19 +6,21 @@ import { HostError } from "./errors.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The providers a key is for. */
-export type KeyedProvider = "openai" | "deepseek" | "anthropic";
-/** `local` is an OpenAI-compatible server on this machine; `rules` the rule planner. */
-export type ProviderName = KeyedProvider | "local" | "rules";
+export type KeyedProvider = "openai" | "deepseek" | "anthropic" | "gemini";
+/** `ollama` is spoken to in its own way; `local` is an OpenAI-compatible server on this machine. */
+export type LanguageProvider = KeyedProvider | "ollama" | "local";
+/** `rules` is the rule planner. */
+export type ProviderName = LanguageProvider | "rules";
 
 /** What may be set in code or by flags; each wins over its environment variable. */
 export interface ModelOptions {
-  /** MODEL_PROVIDER: `openai` or `gpt`, `deepseek`, `anthropic` or `claude`, `local`, `rules`. */
+  /** MODEL_PROVIDER: `openai` or `gpt`, `deepseek`, `anthropic` or `claude`, `gemini` or `google`, `ollama`, `local`, `rules`. */
   provider?: string;
   /** MODEL. */
   model?: string;
   /** API_KEY, or the provider's own variable. */
   apiKey?: string;
-  /** BASE_URL. */
+  /** BASE_URL; OLLAMA_HOST for `ollama`. */
   baseUrl?: string;
   /** MODEL_TEMPERATURE, 0 to 2. Default 0.1, for models that take one. */
   temperature?: number;
@@ -85,7 +87,23 @@ export const KEY_VARIABLES: Record<KeyedProvider, string> = {
   openai: "OPENAI_API_KEY",
   deepseek: "DEEPSEEK_API_KEY",
   anthropic: "ANTHROPIC_API_KEY",
+  gemini: "GEMINI_API_KEY",
 };
+
+/** Where a provider's key may be, the first that is set. */
+function keyVariables(provider: ProviderName): string[] {
+  switch (provider) {
+    case "local":
+    case "rules":
+      return ["API_KEY"];
+    case "ollama":
+      return ["OLLAMA_API_KEY", "API_KEY"];
+    case "gemini":
+      return [KEY_VARIABLES.gemini, "GOOGLE_API_KEY", "API_KEY"];
+    default:
+      return [KEY_VARIABLES[provider], "API_KEY"];
+  }
+}
 
 const PROVIDERS: Record<string, ProviderName> = {
   openai: "openai",
@@ -93,6 +111,9 @@ const PROVIDERS: Record<string, ProviderName> = {
   deepseek: "deepseek",
   anthropic: "anthropic",
   claude: "anthropic",
+  gemini: "gemini",
+  google: "gemini",
+  ollama: "ollama",
   local: "local",
   rules: "rules",
 };
@@ -101,22 +122,27 @@ const FAMILIES: [RegExp, KeyedProvider][] = [
   [/^(gpt-|chatgpt-|o\d)/i, "openai"],
   [/^deepseek-/i, "deepseek"],
   [/^claude-/i, "anthropic"],
+  [/^gemini-/i, "gemini"],
 ];
 
 const MAX_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Reads which model to use. The provider is the one named, else the one whose model MODEL names and whose
- * key is set, else the first whose own key is set (OpenAI, DeepSeek, Anthropic), else whoever answers at BASE_URL.
+ * key is set, else the first whose own key is set (OpenAI, DeepSeek, Anthropic, Gemini), else whoever answers at
+ * BASE_URL.
  *
  * @throws HostError `configuration` that names the variable and what it takes
  */
 export function readModelSettings(env: Environment, options: ModelOptions = {}): ModelSettings {
   const model = options.model ?? text(env, "MODEL");
-  const baseUrl = readBaseUrl(options.baseUrl ?? text(env, "BASE_URL"));
-  const provider = readProvider(env, options, model, baseUrl);
+  const given = readBaseUrl(options.baseUrl ?? text(env, "BASE_URL"));
+  const provider = readProvider(env, options, model, given);
   const key = provider === undefined || provider === "rules" ? undefined : readKey(env, options, provider);
-  if (key !== undefined && baseUrl !== undefined) checkOrigin(key, options);
+  const ollama = given === undefined && provider === "ollama" ? readOllamaHost(env) : undefined;
+  const baseUrl = given ?? ollama;
+  const variable = ollama === undefined ? "BASE_URL" : "OLLAMA_HOST";
+  if (key !== undefined && baseUrl !== undefined) checkOrigin(key, options, variable);
   return {
     provider,
     model,
@@ -160,13 +186,13 @@ function readProvider(
     throw wrong(
       "MODEL_PROVIDER",
       `is "${named}"`,
-      "openai (or gpt), deepseek, anthropic (or claude), local, rules",
+      "openai (or gpt), deepseek, anthropic (or claude), gemini (or google), ollama, local, rules",
     );
   }
   const family = FAMILIES.find(([names]) => model !== undefined && names.test(model))?.[1];
   const anyKey = options.apiKey ?? text(env, "API_KEY");
-  const holders = (Object.keys(KEY_VARIABLES) as KeyedProvider[]).filter(
-    (provider) => text(env, KEY_VARIABLES[provider]) !== undefined,
+  const holders = (Object.keys(KEY_VARIABLES) as KeyedProvider[]).filter((provider) =>
+    keyVariables(provider).some((variable) => variable !== "API_KEY" && text(env, variable) !== undefined),
   );
   if (family !== undefined && (anyKey !== undefined || holders.includes(family))) return family;
   if (holders[0] !== undefined && family === undefined) return holders[0];
@@ -175,7 +201,7 @@ function readProvider(
   if (anyKey !== undefined) {
     throw new HostError(
       "configuration",
-      "API_KEY is set, but nothing says whose it is: set MODEL_PROVIDER to openai, deepseek or anthropic.",
+      "API_KEY is set, but nothing says whose it is: set MODEL_PROVIDER to openai, deepseek, anthropic or gemini.",
       "MODEL_PROVIDER",
     );
   }
@@ -184,9 +210,7 @@ function readProvider(
 
 function readKey(env: Environment, options: ModelOptions, provider: ProviderName): Secret | undefined {
   if (options.apiKey !== undefined) return new Secret("API_KEY", options.apiKey);
-  for (const variable of provider === "local"
-    ? ["API_KEY"]
-    : [KEY_VARIABLES[provider as KeyedProvider], "API_KEY"]) {
+  for (const variable of keyVariables(provider)) {
     const value = text(env, variable);
     if (value === undefined) continue;
     if (/[^\x21-\x7e]/.test(value))
@@ -197,14 +221,14 @@ function readKey(env: Environment, options: ModelOptions, provider: ProviderName
 }
 
 /** A key goes where its owner said, or where the file that holds it says. */
-function checkOrigin(key: Secret, { apiKey, baseUrl, fromFile }: ModelOptions): void {
-  if (baseUrl !== undefined || !fromFile?.has("BASE_URL")) return;
+function checkOrigin(key: Secret, { apiKey, baseUrl, fromFile }: ModelOptions, origin: string): void {
+  if (baseUrl !== undefined || !fromFile?.has(origin)) return;
   if (apiKey === undefined && fromFile.has(key.variable)) return;
   throw new HostError(
     "configuration",
-    `BASE_URL comes from .env, and ${key.variable} does not: the key would go where that file says. ` +
+    `${origin} comes from .env, and ${key.variable} does not: the key would go where that file says. ` +
       "Put both into .env, or both into the environment.",
-    "BASE_URL",
+    origin,
   );
 }
 
@@ -222,6 +246,18 @@ function readBaseUrl(value: string | undefined): string | undefined {
     throw wrong("BASE_URL", "holds a user name or password", "a URL without them; the key goes in API_KEY");
   }
   return value.replace(/\/+$/, "");
+}
+
+/** Ollama's own variable: a host, with or without a scheme and a port; where it listens on all addresses, this machine. */
+function readOllamaHost(env: Environment): string | undefined {
+  const value = text(env, "OLLAMA_HOST");
+  if (value === undefined) return undefined;
+  const url = /^https?:\/\//i.test(value) ? value : `http://${value}`;
+  if (!URL.canParse(url)) throw wrong("OLLAMA_HOST", "is not an address", "a host, such as 127.0.0.1:11434");
+  const { protocol, hostname, port, pathname } = new URL(url);
+  const host = /^(0\.0\.0\.0|\[::\])$/.test(hostname) ? "127.0.0.1" : hostname;
+  const usual = url === value ? "" : ":11434";
+  return `${protocol}//${host}${port === "" ? usual : `:${port}`}${pathname.replace(/\/+$/, "")}`;
 }
 
 function text(env: Environment, variable: string): string | undefined {

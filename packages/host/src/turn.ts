@@ -5,10 +5,13 @@ import { GraphRecursionError } from "@langchain/langgraph";
 import { HostError } from "./errors.ts";
 import type { HostEvent } from "./events.ts";
 import type { buildGraph } from "./graph.ts";
+import type { KeptResults } from "./tools/kept.ts";
 
 export interface TurnOptions {
   graph: ReturnType<typeof buildGraph>;
   history: readonly BaseMessage[];
+  /** Where the conversation keeps long results. */
+  results: KeptResults;
   question: string;
   recursionLimit: number;
   signal: AbortSignal;
@@ -25,6 +28,7 @@ export interface Turn {
 export async function runTurn({
   graph,
   history,
+  results,
   question,
   recursionLimit,
   signal,
@@ -36,7 +40,7 @@ export async function runTurn({
   try {
     const steps = await graph.stream(
       { messages },
-      { streamMode: ["custom", "values"], recursionLimit, signal },
+      { streamMode: ["custom", "values"], recursionLimit, signal, configurable: { results } },
     );
     for await (const [mode, chunk] of steps) {
       if (mode === "custom") onEvent(chunk as HostEvent);

@@ -54,6 +54,10 @@ describe("by environment", () => {
     [{ API_KEY: "k", MODEL: "deepseek-reasoner" }, "DeepSeek deepseek-reasoner"],
     [{ API_KEY: "k", BASE_URL: "https://models.example/v1", MODEL: "qwen" }, "OpenAI (models.example) qwen"],
     [{ BASE_URL: "http://127.0.0.1:9/v1", MODEL: "qwen" }, "OpenAI (127.0.0.1:9) qwen"],
+    [{ GEMINI_API_KEY: "k" }, "Gemini gemini-2.5-flash"],
+    [{ GOOGLE_API_KEY: "k", MODEL: "gemini-3-pro" }, "Gemini gemini-3-pro"],
+    [{ MODEL_PROVIDER: "ollama", MODEL: "qwen3" }, "Ollama qwen3"],
+    [{ MODEL_PROVIDER: "ollama", OLLAMA_HOST: "0.0.0.0", MODEL: "q" }, "Ollama (127.0.0.1:11434) q"],
     [{ OPENAI_API_KEY: " ", MODEL_PROVIDER: "" }, "rule planner (not an AI model)"],
     [{}, "rule planner (not an AI model)"],
   ])("%o chooses %s", async (env, label) => {
@@ -77,7 +81,18 @@ describe("by environment", () => {
   });
 
   it.each<[Environment, string, string]>([
-    [{ MODEL_PROVIDER: "gemini" }, "MODEL_PROVIDER", "openai (or gpt), deepseek, anthropic (or claude)"],
+    [
+      { MODEL_PROVIDER: "mistral" },
+      "MODEL_PROVIDER",
+      "openai (or gpt), deepseek, anthropic (or claude), gemini",
+    ],
+    [{ MODEL_PROVIDER: "gemini" }, "GEMINI_API_KEY", "set GEMINI_API_KEY or API_KEY"],
+    [
+      { MODEL_PROVIDER: "ollama", OLLAMA_HOST: "127.0.0.1:9" },
+      "MODEL",
+      "none is found at http://127.0.0.1:9",
+    ],
+    [{ OLLAMA_HOST: "a b", MODEL_PROVIDER: "ollama" }, "OLLAMA_HOST", "a host, such as 127.0.0.1:11434"],
     [{ MODEL_PROVIDER: "constructor" }, "MODEL_PROVIDER", "it takes openai"],
     [{ MODEL_PROVIDER: "openai" }, "OPENAI_API_KEY", "set OPENAI_API_KEY or API_KEY"],
     [{ API_KEY: CANARY }, "MODEL_PROVIDER", "nothing says whose it is"],

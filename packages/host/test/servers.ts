@@ -5,6 +5,8 @@ import { McpServer } from "@patchbay/server";
 
 const text = { type: "string" } as const;
 const number = { type: "number" } as const;
+/** What such a tool gives comes from nowhere else. */
+const annotations = { openWorldHint: false } as const;
 
 /** Something that a test can wait for. */
 function signalled() {
@@ -25,6 +27,7 @@ export function calculator(): McpServer {
     "calculator",
     {
       description: "Works out an arithmetic expression.",
+      annotations,
       input: { type: "object", properties: { expression: text }, required: ["expression"] },
     },
     ({ expression }) => {
@@ -37,6 +40,7 @@ export function calculator(): McpServer {
     {
       title: "Addition",
       description: "Adds two numbers.",
+      annotations,
       input: { type: "object", properties: { a: number, b: number }, required: ["a", "b"] },
     },
     async ({ a, b }, ctx) => {
@@ -54,6 +58,7 @@ export function weather(): McpServer {
     "get_weather",
     {
       description: "The weather in a city. Temperatures are in degrees Celsius.",
+      annotations,
       input: {
         type: "object",
         properties: { city: text, days: { type: "integer" }, units: { enum: ["metric", "imperial"] } },
@@ -69,7 +74,7 @@ export function weather(): McpServer {
 export function returning(result: unknown, name = "give"): McpServer {
   const server = new McpServer({ name: "giver", version: "1.0.0" });
   const input = { type: "object", properties: {} } as const;
-  server.tool(name, { description: "Gives something.", input }, () => result as never);
+  server.tool(name, { description: "Gives something.", annotations, input }, () => result as never);
   return server;
 }
 

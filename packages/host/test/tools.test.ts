@@ -4,7 +4,7 @@ import type { CallToolResult, JsonSchema } from "@patchbay/core";
 import { describe, expect, it } from "vitest";
 import { providerNames } from "../src/tools/names.ts";
 import { readResult } from "../src/tools/result.ts";
-import { lowerSchema } from "../src/tools/schema.ts";
+import { lowerSchema } from "../src/tools/schema/lower.ts";
 
 describe("names", () => {
   const named = (...addresses: [string, string][]) =>
@@ -52,9 +52,9 @@ describe("names", () => {
       "evil__files__search",
       "files__search",
     ]);
-    expect(providerNames([{ server: "evil", tool: "my_files__x" }], ["evil", "my files"])).toEqual([
-      "evil__my_files__x",
-    ]);
+    expect(
+      providerNames([{ server: "evil", tool: "my_files__x" }], { servers: ["evil", "my files"] }),
+    ).toEqual(["evil__my_files__x"]);
     expect(named(["files", "files__own"])).toEqual(["files__own"]);
     expect(named(["a", "fs.read"], ["evil", "fs_read"])).toEqual(["a__fs_read", "evil__fs_read"]);
     const long = "x".repeat(80);
@@ -93,7 +93,7 @@ describe("schemas", () => {
     expect(await lowered(schema, "deepseek")).toEqual(schema);
   });
 
-  it("drops a combinator at the root where properties remain, and says so", async () => {
+  it("makes one object of alternatives at the root, and says so", async () => {
     const schema = {
       type: "object",
       properties: { a: {} },
@@ -101,8 +101,8 @@ describe("schemas", () => {
     };
     const result = await lowerSchema(schema, "anthropic");
     expect(result).toEqual({
-      schema: { type: "object", properties: { a: {} } },
-      lost: ["anyOf at the root"],
+      schema: { type: "object", properties: { a: {}, b: {} } },
+      lost: ["which of the alternatives at the root belong together"],
     });
   });
 
@@ -118,9 +118,20 @@ describe("schemas", () => {
     expect(await lowerSchema(schema, "deepseek")).toEqual({
       schema: {
         type: "object",
-        properties: { tree: { type: "object", properties: { next: {}, name: { type: "string" } } } },
+        properties: {
+          tree: {
+            type: "object",
+            properties: {
+              next: {
+                type: "object",
+                properties: { next: { type: "object", properties: {} }, name: { type: "string" } },
+              },
+              name: { type: "string" },
+            },
+          },
+        },
       },
-      lost: ["what #/$defs/node says of itself"],
+      lost: ["tree.next.next: what #/$defs/node says"],
     });
   });
 
@@ -138,7 +149,7 @@ describe("schemas", () => {
     expect(await lowerSchema(odd, "deepseek")).toBeDefined();
   });
 
-  it("gives up on references that grow without end", async () => {
+  it("writes references that would grow without end out to where there is room", async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, level) => {
         const next = level === 39 ? { type: "string" } : { $ref: `#/$defs/d${level + 1}` };
@@ -146,7 +157,12 @@ describe("schemas", () => {
       }),
     );
     const schema = { type: "object", properties: { start: { $ref: "#/$defs/d0" } }, $defs };
-    expect(await lowered(schema, "deepseek")).toMatch(/grows past 10000 parts/);
+    const result = await lowerSchema(schema, "deepseek");
+    expect(JSON.stringify(result).length).toBeLessThan(100_000);
+    expect(result).toMatchObject({
+      schema: { properties: { start: { properties: { a: { properties: {} } } } } },
+    });
+    expect("lost" in result && result.lost.some((what) => what.includes("#/$defs/d"))).toBe(true);
     expect(await lowered(schema, "openai")).toEqual(schema);
   });
 
@@ -155,15 +171,13 @@ describe("schemas", () => {
     [{ type: "object", properties: { a: { type: "strng" } } }, /input schema is wrong/],
     [{ type: "object", properties: { a: { $ref: "https://example.com/x" } } }, /points outside the schema/],
     [{ type: "object", properties: { a: { pattern: "a".repeat(600) } } }, /maxPatternLength/],
-    [{ oneOf: [{ type: "object" }] }, /oneOf at the root/],
   ])("gives the reason why %o cannot be offered", async (schema, reason) => {
     expect(await lowered(schema)).toMatch(reason);
   });
 });
 
 describe("results", () => {
-  const read = (result: Partial<CallToolResult> | object, limit = 1000) =>
-    readResult(result as CallToolResult, limit);
+  const read = (result: Partial<CallToolResult> | object) => readResult(result as CallToolResult);
   const text = (value: string) => ({ type: "text", text: value });
 
   it.each<[string, object, string]>([
@@ -233,11 +247,5 @@ describe("results", () => {
       { mimeType: "image/png", data: "AAAA" },
       { mimeType: "image/gif", data: "BBBB" },
     ]);
-  });
-
-  it("cuts at the limit, but no character in two", () => {
-    expect(read({ content: [text("a😀b")] }, 2).text).toBe(
-      "a\n[cut here: the first 1 of 4 characters (maxResultCharacters is 2)]",
-    );
   });
 });

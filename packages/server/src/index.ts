@@ -18,7 +18,6 @@ export type {
   ResourceReturn,
   ResourceTemplateDefinition,
   ResourceTemplateReader,
-  Watch,
 } from "./features/resources.ts";
 export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
 export type { IncludeOptions } from "./include.ts";

@@ -32,8 +32,7 @@ export class ReadyPage {
   readonly #entries: readonly Listed[];
   readonly #nextCursor: string | undefined;
   readonly #forOne: boolean;
-  /** By revision, and apart what is for one user. */
-  readonly #written = { public: new Map<Revision, WrittenPage>(), private: new Map<Revision, WrittenPage>() };
+  readonly #written = new Map<Revision, WrittenPage>();
 
   /** @param forOne whether it is made for one caller, and so must not be kept for others */
   constructor(kind: string, entries: readonly Listed[], nextCursor: string | undefined, forOne: boolean) {
@@ -45,16 +44,15 @@ export class ReadyPage {
 
   /** The result that holds this page. */
   writtenFor(wire: Wire, hints: Required<CacheHints>, serverMeta: string): WrittenPage {
-    const scope = this.#forOne ? "private" : hints.cacheScope;
-    let written = this.#written[scope].get(wire.revision);
+    let written = this.#written.get(wire.revision);
     if (written === undefined) {
       const items = this.#entries.map((entry) => wire.writeDefinition(entry.definition)).join(",");
       const next = this.#nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(this.#nextCursor)}`;
-      const own: Required<CacheHints> = { ...hints, cacheScope: scope };
+      const own: Required<CacheHints> = this.#forOne ? { ...hints, cacheScope: "private" } : hints;
       const text = wire.writePage(`"${this.#kind}":[${items}]${next}`, own, serverMeta);
       const kept = text.length > LONG && !this.#forOne;
       written = { text, bytes: kept ? new TextEncoder().encode(text) : undefined };
-      this.#written[scope].set(wire.revision, written);
+      this.#written.set(wire.revision, written);
     }
     return written;
   }

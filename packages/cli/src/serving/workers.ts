@@ -148,9 +148,7 @@ class Workers {
 
   #hear(worker: Worker, number: number, message: FromWorker): void {
     if (message.kind === "hears") {
-      const { auth } = this.#plan;
-      const clientSecret = auth?.kind === "introspection" ? auth.clientSecret : undefined;
-      tell(worker, { kind: "begin", number, secrets: this.#secrets, port: this.#port, clientSecret });
+      tell(worker, { kind: "begin", number, secrets: this.#secrets, port: this.#port });
       if (this.#stopping) tell(worker, { kind: "drain" });
       return;
     }

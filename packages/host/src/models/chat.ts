@@ -2,17 +2,15 @@
 
 import type { AIMessage, AIMessageChunk } from "@langchain/core/messages";
 import { HostError } from "../errors.ts";
-import type { KeyedProvider } from "../settings.ts";
+import type { LanguageProvider } from "../settings.ts";
+import { type Definable, toolDefinitions } from "../tools/definitions.ts";
 import { explainFault } from "./faults.ts";
+import { formatOf } from "./format.ts";
 import type { Model, ModelReply, ModelRequest, ReplySettings } from "./model.ts";
 import { PROVIDERS, type ProviderSettings } from "./providers.ts";
 
 /** Makes the model; its package is loaded with the first question. */
-export function chatModel(
-  provider: KeyedProvider | "local",
-  settings: ProviderSettings,
-  title?: string,
-): Model {
+export function chatModel(provider: LanguageProvider, settings: ProviderSettings, title?: string): Model {
   const { title: usual, load } = PROVIDERS[provider];
   const label = `${title ?? usual} ${settings.model}`;
   let loading: ReturnType<typeof load> | undefined;
@@ -37,9 +35,10 @@ export function chatModel(
       const chat = await chatFor(own);
       const { SystemMessage } = await import("@langchain/core/messages");
       const { finishedReply, historyFor } = await import("./history.ts");
+      const tools = definitionsFor(provider, [...request.own, ...request.tools]);
       const runnable =
-        request.bound.length > 0 && chat.bindTools !== undefined
-          ? chat.bindTools(request.bound, toolChoice === undefined ? {} : { tool_choice: toolChoice })
+        tools.length > 0 && chat.bindTools !== undefined
+          ? chat.bindTools(tools, toolChoice === undefined ? {} : { tool_choice: toolChoice })
           : chat;
       const first = request.system === "" ? [] : [new SystemMessage(request.system)];
       const messages = [...first, ...historyFor(provider, request.messages)];
@@ -77,6 +76,12 @@ export function chatModel(
   }
 
   return { provider, name: settings.model, label, reply };
+}
+
+/** The tools as the provider is sent them: the packages would lower the schemas again, each in its own way. */
+function definitionsFor(provider: LanguageProvider, tools: readonly Definable[]): object[] {
+  const format = formatOf(provider);
+  return format === "none" ? [] : toolDefinitions(format, tools);
 }
 
 function emptyAnswer(label: string, { response_metadata: metadata }: AIMessage | AIMessageChunk): HostError {

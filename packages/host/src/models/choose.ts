@@ -6,6 +6,7 @@ import {
   type Environment,
   KEY_VARIABLES,
   type KeyedProvider,
+  type LanguageProvider,
   type ModelOptions,
   type ModelSettings,
   readModelSettings,
@@ -36,7 +37,10 @@ export async function chooseModel(env: Environment, options: ChooseOptions = {})
     case "openai":
     case "deepseek":
     case "anthropic":
+    case "gemini":
       return providerModel(settings.provider, settings);
+    case "ollama":
+      return ollamaModel(settings);
     default:
       return localModel(settings, options.localServers ?? LOCAL_SERVERS);
   }
@@ -59,6 +63,23 @@ function providerModel(provider: KeyedProvider, settings: ModelSettings): Model 
     settle(provider, settings, model, settings.baseUrl ?? baseUrl),
     settings.baseUrl === undefined ? title : `${title} (${new URL(settings.baseUrl).host})`,
   );
+}
+
+/** Ollama in its own way of speaking; without MODEL, the first model that it has. */
+async function ollamaModel(settings: ModelSettings): Promise<Model> {
+  const { title, baseUrl: usual } = PROVIDERS.ollama;
+  const baseUrl = (settings.baseUrl ?? usual).replace(/\/(v1|api)$/, "");
+  const label = settings.baseUrl === undefined ? title : `${title} (${new URL(baseUrl).host})`;
+  let { model } = settings;
+  if (model === undefined) {
+    const [server] = await findLocalModels([{ title, baseUrl: `${baseUrl}/v1` }]);
+    model = server?.models[0];
+  }
+  if (model === undefined) {
+    const message = `MODEL_PROVIDER is ollama, but no model is named, and none is found at ${baseUrl}: start Ollama, or set MODEL.`;
+    throw new HostError("configuration", message, "MODEL");
+  }
+  return chatModel("ollama", settle("ollama", settings, model, baseUrl), label);
 }
 
 async function localModel(settings: ModelSettings, usual: readonly LocalServer[]): Promise<Model> {
@@ -88,7 +109,7 @@ async function localModel(settings: ModelSettings, usual: readonly LocalServer[]
 }
 
 function settle(
-  provider: KeyedProvider | "local",
+  provider: LanguageProvider,
   settings: ModelSettings,
   model: string,
   baseUrl: string,

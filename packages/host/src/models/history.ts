@@ -10,6 +10,7 @@ import {
 import { isObject, parseJson } from "@patchbay/core";
 import type { ProviderName } from "../settings.ts";
 import type { ToolArtifact } from "../tools/langchain.ts";
+import { rememberThoughts } from "./thoughts.ts";
 
 /** Rewrites tool results for a provider; all other messages stay as they are. */
 export function historyFor(provider: ProviderName, messages: readonly BaseMessage[]): BaseMessage[] {
@@ -18,7 +19,10 @@ export function historyFor(provider: ProviderName, messages: readonly BaseMessag
     const results: ToolMessage[] = [];
     for (; ToolMessage.isInstance(messages[index]); index++) results.push(messages[index] as ToolMessage);
     if (results.length > 0) rewritten.push(...resultsFor(provider, results));
-    else rewritten.push(messages[index++] as BaseMessage);
+    else {
+      const message = messages[index++] as BaseMessage;
+      rewritten.push(provider === "deepseek" ? rememberThoughts(message) : message);
+    }
   }
   return rewritten;
 }
@@ -28,32 +32,36 @@ function resultsFor(provider: ProviderName, results: ToolMessage[]): BaseMessage
     case "anthropic":
       return [anthropicResults(results)];
     case "openai":
-      return openAIResults(results);
+    case "gemini":
+    case "ollama":
+      return withImages(results);
     default:
       return results;
   }
 }
 
-/** All results of one step in one user turn; LangChain's own conversion would drop `is_error`. */
+/**
+ * All results of one step in one user turn; LangChain's own conversion would drop `is_error`. A result that is
+ * marked as an error holds text alone: its images follow.
+ */
 function anthropicResults(results: ToolMessage[]): HumanMessage {
-  return new HumanMessage({
-    content: results.map((result) => ({
-      type: "tool_result",
-      tool_use_id: result.tool_call_id,
-      ...(result.status === "error" ? { is_error: true } : {}),
-      content: [
-        { type: "text", text: result.text },
-        ...imagesOf(result).map(({ mimeType, data }) => ({
-          type: "image",
-          source: { type: "base64", media_type: mimeType, data },
-        })),
-      ],
-    })),
-  });
+  const images = (result: ToolMessage) =>
+    imagesOf(result).map(({ mimeType, data }) => ({
+      type: "image",
+      source: { type: "base64", media_type: mimeType, data },
+    }));
+  const isError = ({ status }: ToolMessage) => status === "error";
+  const blocks = results.map((result) => ({
+    type: "tool_result",
+    tool_use_id: result.tool_call_id,
+    ...(isError(result) ? { is_error: true } : {}),
+    content: [{ type: "text", text: result.text }, ...(isError(result) ? [] : images(result))],
+  }));
+  return new HumanMessage({ content: [...blocks, ...results.filter(isError).flatMap(images)] });
 }
 
 /** Tool messages are text only: images follow in a user turn. */
-function openAIResults(results: ToolMessage[]): BaseMessage[] {
+function withImages(results: ToolMessage[]): BaseMessage[] {
   const content = results.flatMap((result) => {
     const images = imagesOf(result);
     if (images.length === 0) return [];

@@ -1,9 +1,9 @@
 /** What the loop needs of a model, be it a language model or the rule planner. */
 
 import type { AIMessage, BaseMessage } from "@langchain/core/messages";
-import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { ProviderName } from "../settings.ts";
 import type { OfferedTool } from "../tools/catalog.ts";
+import type { OwnTool } from "../tools/own-tools.ts";
 
 /** What one reply is asked for beyond the model's own settings. */
 export interface ReplySettings {
@@ -20,9 +20,10 @@ export interface ModelRequest {
   system: string;
   /** The conversation so far; the last is the user's question or tools' results. */
   messages: readonly BaseMessage[];
+  /** The servers' tools that are offered now. */
   tools: readonly OfferedTool[];
-  /** The same tools as LangChain binds them. */
-  bound: StructuredToolInterface[];
+  /** The host's own. */
+  own: readonly OwnTool[];
   signal: AbortSignal;
   /** Called with each piece of text as it comes. */
   onText: (text: string) => void;

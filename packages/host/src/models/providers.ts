@@ -1,7 +1,9 @@
 /** The providers: how each is named, where it is, what it takes, and how its LangChain package is loaded. */
 
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
-import type { KeyedProvider, ModelSettings } from "../settings.ts";
+import type { LanguageProvider, ModelSettings } from "../settings.ts";
+import { fetchWithThoughts } from "./thoughts.ts";
+import { timedFetch } from "./timed-fetch.ts";
 
 export interface Provider {
   title: string;
@@ -24,7 +26,7 @@ const NO_KEY = "none";
 /** A key and a conversation go where BASE_URL says, and nowhere else. */
 const NO_REDIRECTS = { redirect: "error" } as const;
 
-export const PROVIDERS: Record<KeyedProvider | "local", Provider> = {
+export const PROVIDERS: Record<LanguageProvider, Provider> = {
   openai: {
     title: "OpenAI",
     defaultModel: "gpt-4.1-mini",
@@ -39,7 +41,11 @@ export const PROVIDERS: Record<KeyedProvider | "local", Provider> = {
     takesTemperature: () => true,
     load: async (settings) => {
       const { ChatDeepSeek } = await import("@langchain/deepseek");
-      return new ChatDeepSeek(openAIFields(settings));
+      const fields = openAIFields(settings);
+      return new ChatDeepSeek({
+        ...fields,
+        configuration: { ...fields.configuration, fetch: fetchWithThoughts },
+      });
     },
   },
   anthropic: {
@@ -59,6 +65,33 @@ export const PROVIDERS: Record<KeyedProvider | "local", Provider> = {
         clientOptions: { timeout: timeoutMs, maxRetries: 0, fetchOptions: NO_REDIRECTS },
         ...(temperature === undefined ? {} : { temperature }),
         ...(maxTokens === undefined ? {} : { maxTokens }),
+      });
+    },
+  },
+  gemini: {
+    title: "Gemini",
+    defaultModel: "gemini-2.5-flash",
+    baseUrl: "https://generativelanguage.googleapis.com",
+    takesTemperature: () => true,
+    load: async (settings) => (await import("./gemini.ts")).loadGemini(settings),
+  },
+  ollama: {
+    title: "Ollama",
+    defaultModel: "",
+    baseUrl: "http://127.0.0.1:11434",
+    takesTemperature: () => true,
+    load: async ({ model, key, baseUrl, temperature, maxTokens, timeoutMs, maxRetries, stream }) => {
+      const { ChatOllama } = await import("@langchain/ollama");
+      return new ChatOllama({
+        model,
+        // Its OpenAI-compatible half is at /v1.
+        baseUrl: baseUrl.replace(/\/(v1|api)$/, ""),
+        maxRetries: 0,
+        streaming: stream,
+        fetch: timedFetch({ timeoutMs, maxRetries }),
+        ...(key === undefined ? {} : { headers: { authorization: `Bearer ${key.reveal()}` } }),
+        ...(temperature === undefined ? {} : { temperature }),
+        ...(maxTokens === undefined ? {} : { numPredict: maxTokens }),
       });
     },
   },

@@ -2,9 +2,10 @@
 
 import type { Client } from "@patchbay/client";
 import type { JsonSchema, Tool } from "@patchbay/core";
-import type { ProviderName } from "../settings.ts";
+import { FORMATS, type ToolFormat } from "./formats.ts";
 import { providerNames, type ToolAddress } from "./names.ts";
-import { lowerSchema } from "./schema.ts";
+import { OWN_NAMES } from "./own-names.ts";
+import { lowerSchema } from "./schema/lower.ts";
 
 /** One tool that the model may call. */
 export interface OfferedTool {
@@ -33,6 +34,8 @@ export interface Unavailable {
 }
 
 export interface Catalog {
+  /** Whom the tools are written for; `none` for who reads them as the servers describe them. */
+  format: ToolFormat | "none";
   tools: OfferedTool[];
   setAside: SetAside[];
   unavailable: Unavailable[];
@@ -41,7 +44,7 @@ export interface Catalog {
 /** Asks every server for its tools, side by side. A server that fails is left out and named. */
 export async function discover(
   clients: ReadonlyMap<string, Client>,
-  provider: ProviderName,
+  format: ToolFormat | "none",
   signal?: AbortSignal,
 ): Promise<Catalog> {
   const unavailable: Unavailable[] = [];
@@ -57,19 +60,24 @@ export async function discover(
       }
     }),
   );
-  return { ...(await offer(listings.flat(), provider, clients.keys())), unavailable };
+  return { ...(await offer(listings.flat(), format, clients.keys())), unavailable };
 }
 
-type Found = Pick<OfferedTool, "server" | "client" | "tool">;
+/** A tool, and where it was found. */
+export type FoundTool = Pick<OfferedTool, "server" | "client" | "tool">;
 
-async function offer(
-  found: readonly Found[],
-  provider: ProviderName,
-  servers: Iterable<string>,
+/** Writes tools for a format: each with a name of its own and a lowered schema, or set aside with the reason. */
+export async function offer(
+  found: readonly FoundTool[],
+  format: ToolFormat | "none",
+  servers?: Iterable<string>,
 ): Promise<Omit<Catalog, "unavailable">> {
   const names = providerNames(
     found.map(({ server, tool }) => ({ server, tool: tool.name })),
-    servers,
+    {
+      ...(servers === undefined ? {} : { servers }),
+      ...(format === "none" ? {} : { rules: FORMATS[format].name, reserved: OWN_NAMES }),
+    },
   );
   const taken = new Set<string>();
   const tools: OfferedTool[] = [];
@@ -77,7 +85,7 @@ async function offer(
   for (const [index, each] of found.entries()) {
     const name = names[index] as string;
     const address = { server: each.server, tool: each.tool.name };
-    const lowered = await lowerSchema(each.tool.inputSchema, provider);
+    const lowered = await lowerSchema(each.tool.inputSchema, format);
     if (taken.has(name)) setAside.push({ ...address, reason: "another tool has its name already" });
     else if ("reason" in lowered) setAside.push({ ...address, reason: lowered.reason });
     else {
@@ -85,5 +93,5 @@ async function offer(
       tools.push({ ...each, ...lowered, name });
     }
   }
-  return { tools, setAside };
+  return { format, tools, setAside };
 }

@@ -1,12 +1,19 @@
-/** An offered tool as a LangChain tool: the model's call becomes `tools/call`, the result a ToolMessage. */
+/** An offered tool as a LangChain tool: the model's call becomes `tools/call`, the outcome a ToolMessage. */
 
-import { ToolMessage } from "@langchain/core/messages";
+import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
-import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { type CallToolResult, type JsonObject, type Progress, ProtocolError } from "@patchbay/core";
-import type { OfferedTool } from "./catalog.ts";
-import { type ModelImage, type Reader, readResult } from "./result.ts";
+import type { JsonObject, Progress } from "@patchbay/core";
+import { prepareArguments } from "./calls.ts";
+import type { Catalog, OfferedTool } from "./catalog.ts";
+import { descriptionOf } from "./definitions.ts";
+import { type KeptResults, keepResults } from "./kept.ts";
+import type { ToolOutcome } from "./outcome.ts";
+import { type OwnTool, readMoreTool, runOwnTool, searchTool } from "./own-tools.ts";
+import type { Reader } from "./result.ts";
+import { refusedCall, runTool } from "./run.ts";
+import { type Embed, searchOver } from "./search.ts";
+import { type Selection, type SelectionLimits, selectTools } from "./selection.ts";
 
 export interface ToolLimits {
   /** Milliseconds for one call. */
@@ -18,74 +25,104 @@ export interface ToolLimits {
 }
 
 /** What a ToolMessage keeps beside its text: not sent as it is, but there for whoever prepares the request. */
-export interface ToolArtifact {
-  result?: CallToolResult;
-  images: ModelImage[];
-}
+export type ToolArtifact = Pick<ToolOutcome, "images" | "untrusted" | "handle" | "found">;
 
 /** What the tools node hands on to a call, through `configurable`. */
 export interface CallContext {
   onProgress?: (progress: Progress) => void;
+  /** Told what came of the call: the server's own result is not kept in the history, for it may be large. */
+  onOutcome?: (outcome: ToolOutcome) => void;
+  /** Where the conversation keeps long results. Default: one place for all that share the tool. */
+  results?: KeptResults;
 }
 
 type CallConfig = LangGraphRunnableConfig<CallContext> & { toolCall?: { id?: string } };
 
+type Call = (id: string, args: JsonObject, results: KeptResults, config: CallConfig) => Promise<ToolOutcome>;
+
 /** Makes the LangChain tool. What fails becomes a ToolMessage marked as an error; only cancelling throws. */
 export function toLangChainTool(offered: OfferedTool, limits: ToolLimits): StructuredToolInterface {
-  const call = async (args: unknown, config: CallConfig): Promise<ToolMessage> => {
-    const id = config.toolCall?.id ?? "";
-    const { signal } = config;
-    const onProgress = config.configurable?.onProgress;
-    try {
-      const result = await offered.client.callTool(offered.tool.name, args as JsonObject, {
-        timeout: limits.toolTimeout,
-        ...(signal === undefined ? {} : { signal }),
-        ...(onProgress === undefined ? {} : { onProgress }),
-      });
-      return toolMessage(id, offered.name, result, limits);
-    } catch (error) {
-      signal?.throwIfAborted();
-      return failedCall(id, offered.name, reasonOf(error, offered.server));
-    }
-  };
-  return tool(call, {
-    name: offered.name,
-    description: describe(offered),
-    schema: offered.schema as JSONSchema,
-    verboseParsingErrors: true,
-  }) as StructuredToolInterface;
-}
-
-/** The ToolMessage of a call that gave no result. */
-export function failedCall(id: string, name: string, reason: string): ToolMessage {
-  const artifact: ToolArtifact = { images: [] };
-  return new ToolMessage({ tool_call_id: id, name, content: reason, status: "error", artifact });
-}
-
-function toolMessage(id: string, name: string, result: CallToolResult, limits: ToolLimits): ToolMessage {
-  const { text, images } = readResult(result, limits.maxResultCharacters, limits.reader);
-  const failed = result.isError === true;
-  return new ToolMessage({
-    tool_call_id: id,
-    name,
-    // Not every provider can mark an error; the text always does.
-    content: failed && !/^error\b/i.test(text) ? `Error: ${text}` : text,
-    status: failed ? "error" : "success",
-    artifact: { result, images } satisfies ToolArtifact,
+  // Who reads what a server describes leaves it to the server to check: our validator takes time to load.
+  const checks = limits.reader === "model";
+  return traced(offered, checks, async (id, args, results, { signal, configurable }) => {
+    const onProgress = configurable?.onProgress;
+    return await runTool(id, offered, args, {
+      ...limits,
+      results,
+      ...(signal === undefined ? {} : { signal }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
   });
 }
 
-function reasonOf(error: unknown, server: string): string {
-  const message = error instanceof Error ? error.message : "unknown failure";
-  if (error instanceof ProtocolError) return `Error: server "${server}" refused the call: ${message}`;
-  return `Error: no result from server "${server}": ${message}`;
+/** The host's own tools over a catalog, by their names. They read what the host has, and need nobody's consent. */
+export function ownLangChainTools(
+  { tools }: Pick<Catalog, "tools">,
+  limits: ToolLimits,
+  embed?: Embed,
+): Map<string, { about: OwnTool; run: StructuredToolInterface }> {
+  const search = searchOver(tools, embed);
+  const made = [searchTool(tools), readMoreTool].map((about) => {
+    const run = traced(about, true, (id, args, results) =>
+      runOwnTool({ id, name: about.name }, args, { ...limits, results, search }),
+    );
+    return [about.name, { about, run }] as const;
+  });
+  return new Map(made);
 }
 
-/** What the model reads about a tool: providers refuse an empty description, and have no place for a title. */
-function describe({ tool }: OfferedTool): string {
-  const title = tool.title ?? tool.annotations?.title;
-  if (tool.description === undefined || tool.description === "") return title ?? tool.name;
-  return title === undefined || tool.description.includes(title)
-    ? tool.description
-    : `${title}. ${tool.description}`;
+function traced(
+  offered: Pick<OfferedTool, "name" | "tool" | "schema">,
+  checks: boolean,
+  call: Call,
+): StructuredToolInterface {
+  const { name } = offered;
+  const shared = keepResults();
+  const work = async (args: unknown, config: CallConfig): Promise<ToolMessage> => {
+    const id = config.toolCall?.id ?? "";
+    const { results = shared, onOutcome } = config.configurable ?? {};
+    const given = args as JsonObject;
+    const prepared = checks ? await prepareArguments(offered, given) : { args: given };
+    const outcome =
+      "problem" in prepared
+        ? refusedCall({ id, name }, prepared.problem)
+        : await call(id, prepared.args, results, config);
+    onOutcome?.(outcome);
+    return toToolMessage(outcome);
+  };
+  // The arguments are checked above, by the schema that the server gave; the model reads that of `toolDefinitions`.
+  const schema = { type: "object", properties: {} } as const;
+  return tool(work, {
+    name,
+    description: descriptionOf(offered.tool),
+    schema,
+  }) as unknown as StructuredToolInterface;
+}
+
+/** An outcome as the history keeps it. */
+export function toToolMessage(outcome: ToolOutcome): ToolMessage {
+  const { id, name, text, images, isError, untrusted, handle, found } = outcome;
+  const artifact: ToolArtifact = {
+    images,
+    untrusted,
+    ...(handle === undefined ? {} : { handle }),
+    ...(found === undefined ? {} : { found }),
+  };
+  const status = isError ? "error" : "success";
+  return new ToolMessage({ tool_call_id: id, name, content: text, status, artifact });
+}
+
+/** The tools to offer next, by what a history says was found, and is there to be read on. */
+export function selectAfter(
+  messages: readonly BaseMessage[],
+  catalog: Catalog,
+  limits: SelectionLimits = {},
+): Selection {
+  const artifacts = messages.flatMap((message) =>
+    ToolMessage.isInstance(message) && message.artifact !== undefined
+      ? [message.artifact as ToolArtifact]
+      : [],
+  );
+  const found = artifacts.flatMap(({ found = [] }) => found);
+  return selectTools(catalog, { found, keeps: artifacts.some(({ handle }) => handle !== undefined) }, limits);
 }

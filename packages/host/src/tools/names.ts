@@ -1,10 +1,20 @@
-/** Tool names: what MCP allows, as what every provider takes (`[a-zA-Z0-9_-]`, at most 64), one to one. */
+/** Tool names: what MCP allows, as what a provider takes, one to one. */
 
 import { createHash } from "node:crypto";
+import type { NameRules } from "./formats.ts";
 
-/** The shortest limit there is: OpenAI's, DeepSeek's and Gemini's. */
-export const MAX_NAME_LENGTH = 64;
+/** What every provider takes. */
+const STRICTEST: NameRules = { maxLength: 64, anyStart: false };
 const HASH_LENGTH = 8;
+
+export interface NamingOptions {
+  /** All servers that are configured, those without tools too. Default: those of the tools. */
+  servers?: Iterable<string>;
+  /** Default: what every provider takes. */
+  rules?: NameRules;
+  /** Names that are somebody else's already: who has one of them is prefixed. */
+  reserved?: ReadonlySet<string>;
+}
 
 export interface ToolAddress {
   /** As the configuration names the server. */
@@ -18,16 +28,14 @@ export interface ToolAddress {
  *
  * A name that one server alone has stays as it is. One that several servers have is prefixed by the server's
  * configured name (`files__search`) at each of them, and so is one that begins as another server's prefix does:
- * no server can take another's place. Characters outside the set become `_`. Where that makes two names the
- * same, or a name is too long, the changed one ends in a hash of server and tool: it does not depend on what
+ * no server can take another's place. Characters outside of `[a-zA-Z0-9_-]` become `_`. Where that makes two names
+ * the same, or a name is too long, the changed one ends in a hash of server and tool: it does not depend on what
  * else is connected, nor on the order.
- *
- * @param servers all that are configured, those without tools too
  */
-export function providerNames(
-  tools: readonly ToolAddress[],
-  servers: Iterable<string> = tools.map(({ server }) => server),
-): string[] {
+export function providerNames(tools: readonly ToolAddress[], options: NamingOptions = {}): string[] {
+  const { servers = tools.map(({ server }) => server), rules = STRICTEST, reserved = new Set() } = options;
+  const mapped = (name: string) => mapName(name, rules);
+  const hashed = (name: string, address: ToolAddress) => hashName(name, address, rules);
   const prefixes = new Map(Array.from(servers, (server) => [server, mapped(`${server}__`)]));
   const serversOf = new Map<string, Set<string>>();
   for (const { server, tool } of tools) {
@@ -40,14 +48,14 @@ export function providerNames(
     const posing = Array.from(prefixes).some(
       ([other, prefix]) => other !== server && name.startsWith(prefix),
     );
-    return shared || posing ? mapped(`${server}__${tool}`) : name;
+    return shared || posing || reserved.has(name) ? mapped(`${server}__${tool}`) : name;
   });
   const times = count(wanted);
   const names = tools.map((address, index) => {
     const name = wanted[index] as string;
     const changed = name !== address.tool;
     const unclear = changed && ((times.get(name) ?? 0) > 1 || !/[a-zA-Z0-9]/.test(name));
-    return unclear || name.length > MAX_NAME_LENGTH ? hashed(name, address) : name;
+    return unclear || name.length > rules.maxLength ? hashed(name, address) : name;
   });
   // Who foresees another's hash and takes it for a name gets a hash of its own behind it.
   const last = count(names);
@@ -58,8 +66,9 @@ export function providerNames(
   });
 }
 
-function mapped(name: string): string {
-  return name.replace(/[^a-zA-Z0-9_-]/g, "_");
+function mapName(name: string, { anyStart }: NameRules): string {
+  const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_");
+  return anyStart || /^[a-zA-Z_]/.test(plain) ? plain : `_${plain}`;
 }
 
 function count(names: readonly string[]): Map<string, number> {
@@ -68,8 +77,8 @@ function count(names: readonly string[]): Map<string, number> {
   return times;
 }
 
-function hashed(name: string, address: ToolAddress): string {
-  return `${name.slice(0, MAX_NAME_LENGTH - HASH_LENGTH - 1)}_${hash(address)}`;
+function hashName(name: string, address: ToolAddress, { maxLength }: NameRules): string {
+  return `${name.slice(0, maxLength - HASH_LENGTH - 1)}_${hash(address)}`;
 }
 
 function hash({ server, tool }: ToolAddress): string {

@@ -25,10 +25,8 @@ export type Reader = "model" | "person";
 /**
  * Reads a result. Text that only repeats `structuredContent` is given once; `structuredContent` that no text
  * repeats is given as JSON; what cannot be shown is named in a line. Nothing a server sends makes it throw.
- *
- * @param limit characters of text; what is longer is cut, and a note says so
  */
-export function readResult(result: CallToolResult, limit: number, reader: Reader = "model"): ReadableResult {
+export function readResult(result: CallToolResult, reader: Reader = "model"): ReadableResult {
   const parts: string[] = [];
   const images: ModelImage[] = [];
   const blocks: unknown[] = Array.isArray(result.content) ? result.content : [];
@@ -40,17 +38,7 @@ export function readResult(result: CallToolResult, limit: number, reader: Reader
     parts.push(JSON.stringify(structured));
   }
   const text = parts.filter((part) => part !== "").join("\n\n");
-  return {
-    text: cut(text === "" && images.length === 0 ? "(the tool returned nothing)" : text, limit),
-    images,
-  };
-}
-
-/** Cuts text to `limit` characters, never inside a surrogate pair, and says so. */
-export function cut(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const kept = text.slice(0, limit).replace(/[\ud800-\udbff]$/, "");
-  return `${kept}\n[cut here: the first ${kept.length} of ${text.length} characters (maxResultCharacters is ${limit})]`;
+  return { text: text === "" && images.length === 0 ? "(the tool returned nothing)" : text, images };
 }
 
 type Loose = Record<string, unknown>;

@@ -8,7 +8,7 @@ import type { TaskRecord, TaskStore } from "./store.ts";
 export interface MemoryTasksOptions {
   /** Tasks that are kept at once, whatever their status; one more is refused. Default 10,000. */
   maxTasks?: number;
-  /** Those of one user, or of one session where users are not known. Default 100. */
+  /** Those of one owner, where owners are known. Default 100. */
   maxTasksPerOwner?: number;
   /** Milliseconds between two looks for tasks whose time is over. Default 10 s. */
   sweepEvery?: number;
@@ -30,14 +30,11 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
     return undefined;
   }
 
-  function forget(task: TaskRecord): void {
-    const { id, countsFor } = task;
+  function forget({ id, owner }: TaskRecord): void {
     tasks.delete(id);
-    for (const owner of countsFor) {
-      const ids = owned.get(owner);
-      ids?.delete(id);
-      if (ids?.size === 0) owned.delete(owner);
-    }
+    const ids = owned.get(owner);
+    ids?.delete(id);
+    if (ids?.size === 0) owned.delete(owner);
     if (tasks.size === 0) {
       stopSweeping?.();
       stopSweeping = undefined;
@@ -50,9 +47,7 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
     for (const task of [...tasks.values()]) if (!isKept(task, now)) forget(task);
   }
 
-  const isFull = (owner: string): boolean => (owned.get(owner)?.size ?? 0) >= maxTasksPerOwner;
-
-  function admit(task: TaskRecord): void {
+  function admit(owner: string): void {
     if (tasks.size >= maxTasks) {
       throw limitError(
         "maxTasks",
@@ -60,7 +55,7 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
         maxTasks,
       );
     }
-    if (task.countsFor.some(isFull)) {
+    if (owner !== "" && (owned.get(owner)?.size ?? 0) >= maxTasksPerOwner) {
       const what = `you have as many tasks as maxTasksPerOwner allows (${maxTasksPerOwner}); try later`;
       throw limitError("maxTasksPerOwner", what, maxTasksPerOwner);
     }
@@ -68,12 +63,12 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
 
   return {
     async create(task) {
-      if (tasks.size >= maxTasks || task.countsFor.some(isFull)) sweep();
-      admit(task);
+      if (tasks.size >= maxTasks || (owned.get(task.owner)?.size ?? 0) >= maxTasksPerOwner) sweep();
+      admit(task.owner);
       tasks.set(task.id, task);
-      for (const owner of task.countsFor) {
-        const ids = owned.get(owner) ?? new Set();
-        owned.set(owner, ids.add(task.id));
+      if (task.owner !== "") {
+        const ids = owned.get(task.owner) ?? new Set();
+        owned.set(task.owner, ids.add(task.id));
       }
       stopSweeping ??= every(sweepEvery, sweep);
     },

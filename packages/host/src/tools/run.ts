@@ -1,0 +1,58 @@
+/** Runs a call: a server's tool by `tools/call`, or one of the host's own. What fails becomes an outcome. */
+
+import { type JsonObject, nearest, type Progress, ProtocolError } from "@patchbay/core";
+import type { OfferedTool } from "./catalog.ts";
+import { failedOutcome, type OutcomeOptions, outcomeOf, type ToolOutcome } from "./outcome.ts";
+import { isOpenWorld } from "./untrusted.ts";
+
+export interface RunOptions extends OutcomeOptions {
+  /** Milliseconds for one call. */
+  toolTimeout: number;
+  /** Stops the call: its server hears of it. */
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+}
+
+/**
+ * Calls a server's tool with arguments that `prepareArguments` gave. Only cancelling makes it reject.
+ *
+ * @param id the model's id of the call
+ */
+export async function runTool(
+  id: string,
+  { name, server, client, tool }: OfferedTool,
+  args: JsonObject,
+  { toolTimeout, signal, onProgress, ...options }: RunOptions,
+): Promise<ToolOutcome> {
+  try {
+    const result = await client.callTool(tool.name, args, {
+      timeout: toolTimeout,
+      ...(signal === undefined ? {} : { signal }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
+    return outcomeOf({ id, name }, result, { server, untrusted: isOpenWorld(tool) }, options);
+  } catch (error) {
+    signal?.throwIfAborted();
+    return failedOutcome({ id, name }, reasonOf(error, server));
+  }
+}
+
+function reasonOf(error: unknown, server: string): string {
+  const message = error instanceof Error ? error.message : "unknown failure";
+  if (error instanceof ProtocolError) return `Error: server "${server}" refused the call: ${message}`;
+  return `Error: no result from server "${server}": ${message}`;
+}
+
+/** The outcome of a call of a tool that there is not. */
+export function unknownTool(call: { id: string; name: string }, known: Iterable<string>): ToolOutcome {
+  const meant = nearest(call.name, known);
+  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+  return failedOutcome(call, `Error: there is no tool "${call.name}".${hint}`);
+}
+
+/** The outcome of a call whose arguments were no JSON object, or did not fit. */
+export function refusedCall(call: { id: string; name: string }, problem: string): ToolOutcome {
+  return failedOutcome(call, `Error: ${problem}; nothing was called.`);
+}
+
+export const BROKEN_ARGUMENTS = "the arguments are not valid JSON";
