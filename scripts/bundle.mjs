@@ -10,8 +10,11 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ROOT } from "./run.mjs";
 
-/** What others share with us: each other's packages, and what an application sets up for all of its libraries. */
-const OUTSIDE = [/^node:/, /^@patchbay\//, "@opentelemetry/api"];
+/**
+ * What stays outside: each other's packages, what an application sets up for all of its libraries, and what finds files
+ * of its own.
+ */
+const OUTSIDE = [/^node:/, /^@patchbay\//, "@opentelemetry/api", "@photostructure/sqlite", "pg"];
 /** What was bundled, and which files came of it. */
 const STAMP = ".bundled";
 

@@ -1,6 +1,6 @@
 /** The programs that tests need beside Node: where they are, and the Debian packages that bring them. */
 
-import { accessSync, constants, existsSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { run } from "./run.mjs";
 
@@ -11,14 +11,25 @@ export const PROGRAMS = {
   haproxy: "haproxy",
   bwrap: "bubblewrap",
   python3: "python3",
+  chromium: "chromium",
+  postgres: "postgresql",
 };
 
 /** What is asked before a package's service is started; 101 forbids it. */
 const POLICY = "/usr/sbin/policy-rc.d";
 
+/** Where Debian keeps the versions of PostgreSQL. */
+const POSTGRES = "/usr/lib/postgresql";
+
 /** The program's file; undefined where it is not installed. Daemons are not on every user's path. */
 export function locate(program) {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
+  const versions = existsSync(POSTGRES) ? readdirSync(POSTGRES) : [];
+  const folders = [
+    ...versions.map((version) => join(POSTGRES, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+    "/usr/sbin",
+    "/usr/local/sbin",
+  ];
   return folders.map((folder) => join(folder, program)).find(isProgram);
 }
 

@@ -14,16 +14,18 @@ export interface Block {
   output: boolean;
   /** The name under which the document's other blocks find this one. */
   file: string | undefined;
+  /** The programs of the machine, beside Node, that it needs to run. */
+  needs: readonly string[];
   /** Where a shell block runs: in the repository, or where the document's `file` blocks are. */
   folder: "repository" | "files";
 }
 
 /** The marks of each language; any other is a mistake. */
 const MARKS: Record<string, readonly RegExp[]> = {
-  ts: [/^run$/, /^continues$/, /^file=[\w-]+\.ts$/],
+  ts: [/^run$/, /^continues$/, /^needs=[\w-]+$/, /^file=[\w-]+\.ts$/],
   js: [/^file=[\w-]+\.m?js$/],
   json: [/^file=[\w-]+\.json$/],
-  sh: [/^run$/, /^in=files$/],
+  sh: [/^run$/, /^needs=[\w-]+$/, /^in=files$/],
   text: [/^output$/],
 };
 /** What has no marks; a new language is named here. */
@@ -72,6 +74,7 @@ function readInfo(at: string, line: number, info: string): Block {
     continues: marks.includes("continues"),
     output: marks.includes("output"),
     file: marks.find((mark) => mark.startsWith("file="))?.slice("file=".length),
+    needs: marks.filter((mark) => mark.startsWith("needs=")).map((mark) => mark.slice("needs=".length)),
     folder: marks.includes("in=files") ? "files" : "repository",
   };
 }

@@ -82,7 +82,11 @@ test("finds output that differs", async () => {
 });
 
 test.each([
-  ["a mark that is not known", "ts runs", 'sample.md:1: unknown mark "runs"; ts takes run, continues, file='],
+  [
+    "a mark that is not known",
+    "ts runs",
+    'sample.md:1: unknown mark "runs"; ts takes run, continues, needs=',
+  ],
   ["a mark of another language", "json run", 'unknown mark "run"; json takes file='],
   ["a language that is not known", "tsx", 'unknown language "tsx"'],
   ["output of nothing", "text output", '"output" follows a block that is marked "run"'],

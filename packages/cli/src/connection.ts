@@ -12,6 +12,8 @@ import { visibleLine, visibleName } from "./visible.ts";
 export interface Connection {
   client: Client;
   target: Target;
+  /** Whether it uses what a login left behind. */
+  authorized: boolean;
   /** What every request of this connection is made with. */
   request: { signal: AbortSignal };
 }
@@ -83,7 +85,7 @@ export async function open(
       },
       onStderr: output.verbose ? (line) => output.note(`${shown}: ${visibleLine(line)}`) : undefined,
     });
-    return { client, target, request: { signal } };
+    return { client, target, authorized: auth !== undefined, request: { signal } };
   } catch (thrown) {
     if (signal.aborted || thrown instanceof Failure) throw thrown;
     const message = output.without(toFailure(thrown).message);

@@ -154,6 +154,17 @@ ${EXIT_CODES}`,
     .option("--auth-audience <url>", "that are for this: the URL that clients use")
     .option("--auth-scopes <scopes>", "and have these scopes, separated by spaces (default none)")
     .option("--auth-jwks <url>", "where the issuer's keys are (default: where its metadata says)")
+    .option(
+      "--auth-introspection <url>",
+      "ask the issuer there about each token, rather than check signatures",
+    )
+    .option("--auth-client-id <id>", "who this server is there; PATCHBAY_AUTH_CLIENT_SECRET holds its secret")
+    .option("--auth-dpop", "take only tokens that are bound to a key (DPoP)")
+    .option(
+      "--auth-public-url <url>",
+      "what stands before the paths of this server for its clients, where a balancer takes some off",
+    )
+    .option("--auth-keys <file>", "take only keys that you gave out: `patchbay key` makes them")
     .option("--log <format>", "log on stderr as json, or pretty for people (default off)")
     .option(
       "--log-level <level>",
@@ -171,6 +182,23 @@ ${EXIT_CODES}`,
       perform(async (context) => (await import("./commands/serve.ts")).serve(name, options, context, told)),
     );
   }
+
+  add(
+    "key",
+    "make a key for a server of yours: it is shown once, and its hash is added to a file",
+    "<file> <subject> [options]",
+    [
+      'patchbay key keys.json nightly --scopes "books:read books:write"',
+      "patchbay serve weather --http --auth-keys keys.json",
+    ],
+  )
+    .argument("<file>", "what `serve --auth-keys` reads; it is made where there is none")
+    .argument("<subject>", "whose key it is")
+    .option("--scopes <scopes>", "what it may do, separated by spaces")
+    .option("--expires <time>", "when it ends, such as 2027-12-31 (default: never)")
+    .action((file: string, subject: string, options) =>
+      perform(async (context) => (await import("./commands/key.ts")).key(file, subject, options, context)),
+    );
 
   for (const [name, what] of [
     ["tools", "list a server's tools and their arguments"],
@@ -382,16 +410,32 @@ ${MODELS}`,
   agent(
     add(
       "doctor",
-      "check Node.js, the model's settings and each server; costs nothing",
-      "[options]",
-      ["patchbay doctor", "patchbay doctor --server calculator --json"],
+      "check Node.js, the model's settings and each server, or the way to one; costs nothing",
+      "[target] [options]",
+      [
+        "patchbay doctor",
+        "patchbay doctor --server calculator --json",
+        "patchbay doctor https://mcp.example.com/mcp     from its discovery to its first answer",
+      ],
       `
 Keys are said to be set or not, never shown. No model is called. Exit 1 when something needs doing.
+With a <target> behind a URL: who authorizes for it, how we get a client id, who is logged in, and its first answer; the
+first step that fails is named, with what mends it. It registers nowhere and logs nobody in. Exit 3 when nothing answers.
 ${SERVERS}`,
     ),
-  ).action((options) =>
-    perform(async (context) => (await import("./commands/doctor.ts")).doctor(options, context)),
-  );
+  )
+    .argument("[target]")
+    .option("--client-id <id>", "a client id that was registered before")
+    .option("--issuer <url>", "no other authorization server will do")
+    .option("--client-metadata-url <url>", "a Client ID Metadata Document that says who asks")
+    .option("--private-host <name>", "a host of the login that may be in your private network", collect)
+    .action((target: string | undefined, options) =>
+      perform(async (context) =>
+        target === undefined
+          ? (await import("./commands/doctor.ts")).doctor(options, context)
+          : (await import("./commands/doctor-url.ts")).doctorUrl(target, options, context),
+      ),
+    );
 
   addConfigCommands(add, perform);
   return program;

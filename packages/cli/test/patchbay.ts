@@ -37,8 +37,17 @@ export interface Run {
 }
 
 /** Nothing of this machine's own settings reaches the run: no keys, no configuration, no colour. */
-export function begin(words: string[], { cwd, env = {} }: Surroundings): Run {
-  const child = spawn(process.execPath, [BIN, ...words], {
+export function begin(words: string[], surroundings: Surroundings): Run {
+  return beginNode([BIN, ...words], surroundings);
+}
+
+/** A module of a few lines, in the same surroundings. */
+export function script(code: string, surroundings: Surroundings): Promise<Ended> {
+  return beginNode(["--input-type=module", "--eval", code], surroundings).ended;
+}
+
+function beginNode(args: string[], { cwd, env = {} }: Surroundings): Run {
+  const child = spawn(process.execPath, args, {
     cwd,
     env: { PATH: process.env.PATH, HOME: cwd, XDG_CONFIG_HOME: cwd, MODEL_PROVIDER: "rules", ...env },
   });

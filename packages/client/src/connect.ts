@@ -10,6 +10,7 @@ import { Recovery } from "./recover.ts";
 import type { HttpTransport } from "./transports/http.ts";
 import type { HttpTarget } from "./transports/http-endpoint.ts";
 import { memoryTransport } from "./transports/memory.ts";
+import { observed } from "./transports/observed.ts";
 import type { Command } from "./transports/process-tree.ts";
 import { stdioTransport } from "./transports/stdio.ts";
 import type { Transport } from "./transports/transport.ts";
@@ -58,7 +59,9 @@ async function connectByCommand(target: StdioTarget, settings: Settings): Promis
   }
 }
 
-async function open(transport: Transport, settings: Settings): Promise<Client> {
+async function open(bare: Transport, settings: Settings): Promise<Client> {
+  const { onMessage } = settings;
+  const transport = onMessage === undefined ? bare : observed(bare, onMessage);
   const conversation = new Conversation(transport, settings);
   settings.authorization?.onWait?.(() => conversation.holdAll());
   try {

@@ -22,3 +22,4 @@ export type { Skill, SkillFile } from "./skills.ts";
 export type { Change, ChangeFilter, Subscription } from "./subscriptions/changes.ts";
 export type { ToolTask } from "./tasks/task.ts";
 export type { HttpTarget } from "./transports/http-endpoint.ts";
+export type { OnMessage, WireMessage } from "./transports/observed.ts";

@@ -15,6 +15,7 @@ import type { ConnectionError } from "./errors.ts";
 import type { Middleware } from "./middleware.ts";
 import type { Auth } from "./oauth/options.ts";
 import type { Authorization } from "./transports/authorized.ts";
+import type { OnMessage } from "./transports/observed.ts";
 
 /** Options of one request. */
 export interface RequestOptions {
@@ -110,6 +111,8 @@ export interface ConnectOptions extends AnswerOptions {
   onSessionLost?: (why: ConnectionError) => void;
   /** Is told what went wrong without failing a request: a tool that had to be left out, a callback that threw. */
   onWarning?: (warning: Error) => void;
+  /** Is told each message that goes over the connection, both ways, while connecting too; it costs nothing where it is not given. */
+  onMessage?: OnMessage;
   /** Is told each line that a server process writes to stderr, free of control characters. */
   onStderr?: (line: string) => void;
   /** Is told each line on a server process's stdout that is no MCP message; it is passed over. */
@@ -145,6 +148,7 @@ type Optional =
   | "signal"
   | "logLevel"
   | "onLog"
+  | "onMessage"
   | "onElicitComplete"
   | "onSessionLost"
   | "onWarning"

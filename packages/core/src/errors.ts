@@ -137,6 +137,12 @@ export type LimitName =
   | "maxUsedStates"
   | "maxVerifying"
   | "maxSessionsPerPrincipal"
+  | "maxRequestsPerPrincipal"
+  | "maxStreamsPerPrincipal"
+  | "maxSubscriptionsPerPrincipal"
+  | "maxSseConnectionsPerPrincipal"
+  | "maxProofs"
+  | "maxProofsPerPrincipal"
   | "rates.calls"
   | "rates.completions"
   | "rates.tasks";

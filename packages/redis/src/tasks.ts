@@ -10,7 +10,7 @@ export interface RedisTasksOptions extends RedisOptions {
   redis?: Redis;
   /** Tasks of all instances that are kept at once, whatever their status; one more is refused. Default 100,000. */
   maxTasks?: number;
-  /** Those of one owner, where owners are known. Default 100. */
+  /** Those of one user, or of one session where users are not known. Default 100. */
   maxTasksPerOwner?: number;
   /** Milliseconds between two looks whether a task that is watched is gone. Default 10 s. */
   sweepEvery?: number;
@@ -131,14 +131,20 @@ export function redisTasks(options: RedisTarget | RedisTasksOptions = {}): Redis
   return {
     async create(task) {
       const left = task.createdAt + task.ttl - Date.now();
-      const owner = ownedBy(task.owner);
-      const owned = task.owner === "" ? "" : await admit(owner, task.id, left, maxTasksPerOwner);
-      if (owned === undefined) {
-        const what = `you have as many tasks as maxTasksPerOwner allows (${maxTasksPerOwner}); try later`;
-        throw limitError("maxTasksPerOwner", what, maxTasksPerOwner);
+      const counted: [key: string, member: string][] = [];
+      const uncount = () =>
+        Promise.all(counted.map(([key, member]) => connection.run(key, "ZREM", key, member)));
+      for (const key of task.countsFor.map(ownedBy)) {
+        const member = await admit(key, task.id, left, maxTasksPerOwner);
+        if (member === undefined) {
+          await uncount();
+          const what = `you have as many tasks as maxTasksPerOwner allows (${maxTasksPerOwner}); try later`;
+          throw limitError("maxTasksPerOwner", what, maxTasksPerOwner);
+        }
+        counted.push([key, member]);
       }
       if ((await admit(all, task.id, left, maxTasks)) === undefined) {
-        if (owned !== "") await connection.run(owner, "ZREM", owner, owned);
+        await uncount();
         const what = `as many tasks as maxTasks allows (${maxTasks}) are kept; try later`;
         throw limitError("maxTasks", what, maxTasks);
       }

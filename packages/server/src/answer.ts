@@ -32,7 +32,7 @@ export interface Answer {
 }
 
 /** Limits of what is there at once: a request beyond may be sent again when something has ended. */
-const FULL: unknown[] = ["maxSubscriptions", "maxTasks"];
+const FULL: unknown[] = ["maxSubscriptions", "maxSubscriptionsPerPrincipal", "maxTasks", "maxTasksPerOwner"];
 
 /** What was asked too often (429), cannot be answered now (503), or needs more scopes (403): the status says so too. */
 export type Refusal = { status: 429 | 503; afterMs: number } | { status: 403; scopes: readonly string[] };
@@ -75,7 +75,7 @@ export function answer(
   const succeed = (reply: Reply): void => {
     let written: Answer;
     try {
-      written = writeReply(server, wire, id, reply);
+      written = writeReply(server, call, id, reply);
     } catch (thrown) {
       return fail(thrown);
     }
@@ -116,12 +116,13 @@ export function errorAnswer(wire: Wire, id: RequestId | undefined, thrown: unkno
     : answered;
 }
 
-function writeReply(server: McpServer, wire: Wire, id: RequestId, reply: Reply): Answer {
+function writeReply(server: McpServer, call: Call, id: RequestId, reply: Reply): Answer {
+  const { wire } = call.caller;
   if (!(reply instanceof ReadyPage)) {
     const text = writeResult(id, wire.writeResult(reply, server.serverMeta));
     return { text, pieces: undefined, errorCode: undefined };
   }
-  const { text, bytes } = reply.writtenFor(wire, server.cache, server.serverMeta);
+  const { text, bytes } = reply.writtenFor(wire, server.cacheFor(call), server.serverMeta);
   const around = writeResult(id, "");
   const pieces = bytes && [around.slice(0, -1), bytes, around.slice(-1)];
   return { text: writeResult(id, text), pieces, errorCode: undefined };

@@ -18,6 +18,7 @@ export type {
   ResourceReturn,
   ResourceTemplateDefinition,
   ResourceTemplateReader,
+  Watch,
 } from "./features/resources.ts";
 export type { ToolDefinition, ToolHandler, ToolReturn } from "./features/tools.ts";
 export type { IncludeOptions } from "./include.ts";

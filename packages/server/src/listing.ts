@@ -32,7 +32,8 @@ export class ReadyPage {
   readonly #entries: readonly Listed[];
   readonly #nextCursor: string | undefined;
   readonly #forOne: boolean;
-  readonly #written = new Map<Revision, WrittenPage>();
+  /** By revision, and apart what is for one user. */
+  readonly #written = { public: new Map<Revision, WrittenPage>(), private: new Map<Revision, WrittenPage>() };
 
   /** @param forOne whether it is made for one caller, and so must not be kept for others */
   constructor(kind: string, entries: readonly Listed[], nextCursor: string | undefined, forOne: boolean) {
@@ -44,15 +45,16 @@ export class ReadyPage {
 
   /** The result that holds this page. */
   writtenFor(wire: Wire, hints: Required<CacheHints>, serverMeta: string): WrittenPage {
-    let written = this.#written.get(wire.revision);
+    const scope = this.#forOne ? "private" : hints.cacheScope;
+    let written = this.#written[scope].get(wire.revision);
     if (written === undefined) {
       const items = this.#entries.map((entry) => wire.writeDefinition(entry.definition)).join(",");
       const next = this.#nextCursor === undefined ? "" : `,"nextCursor":${JSON.stringify(this.#nextCursor)}`;
-      const own: Required<CacheHints> = this.#forOne ? { ...hints, cacheScope: "private" } : hints;
+      const own: Required<CacheHints> = { ...hints, cacheScope: scope };
       const text = wire.writePage(`"${this.#kind}":[${items}]${next}`, own, serverMeta);
       const kept = text.length > LONG && !this.#forOne;
       written = { text, bytes: kept ? new TextEncoder().encode(text) : undefined };
-      this.#written.set(wire.revision, written);
+      this.#written[scope].set(wire.revision, written);
     }
     return written;
   }

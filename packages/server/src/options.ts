@@ -28,6 +28,11 @@ export interface McpServerOptions {
   usedStates?: UsedStates;
   /** Bounds on requests that ask their client. */
   resumption?: Partial<ResumptionLimits>;
+  /**
+   * Resources that are watched for legacy sessions, which may end without a word: beyond, those that were subscribed to
+   * longest ago are let go. Default 1000.
+   */
+  maxWatches?: number;
   /** How often each who asks may call, complete and look at tasks. */
   rates?: Rates;
   /** Where tasks live, how long, and their bounds. */

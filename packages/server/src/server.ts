@@ -15,6 +15,7 @@ import type {
   ToolTypeOf,
 } from "@patchbay/core";
 import { isPrefixedName, META, TASKS_EXTENSION } from "@patchbay/core";
+import { type NeededScopes, neededScopes } from "./auth/needed-scopes.ts";
 import { Catalog } from "./catalog.ts";
 import { Changes } from "./changes.ts";
 import { Context } from "./context.ts";
@@ -30,6 +31,8 @@ import {
   type ResourceTemplateReader,
   resourceEntry,
   resourceTemplateEntry,
+  type Watch,
+  watchOf,
 } from "./features/resources.ts";
 import { type ToolDefinition, type ToolHandler, toolEntry } from "./features/tools.ts";
 import { type IncludeOptions, include } from "./include.ts";
@@ -43,6 +46,7 @@ import { createSealer, type Sealer } from "./sealing.ts";
 import type { TaskStore } from "./tasks/store.ts";
 import { Tasks } from "./tasks/tasks.ts";
 import { serveChannel } from "./transports/channel.ts";
+import { Watches } from "./watches.ts";
 
 /** Answers a method of an extension's or your own. */
 export type MethodHandler = (params: JsonObject, context: Context) => Result | Promise<Result>;
@@ -63,7 +67,9 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
 
   readonly info: Implementation;
   readonly instructions: string | undefined;
-  readonly cache: Required<CacheHints>;
+  /** How long its lists may be kept, where they are the same for all and where they are one user's. */
+  readonly #anybodys: Required<CacheHints>;
+  readonly #ones: Required<CacheHints>;
   /** The `_meta` member that names this server in each modern result, as JSON text. */
   readonly serverMeta: string;
   readonly resumption: ResumptionLimits;
@@ -71,6 +77,9 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   readonly changes = new Changes();
   #usedStates: UsedStates;
   readonly #hasUsedStates: boolean;
+  #sharesUsedStates: boolean;
+  /** What sessions of the legacy era have watched for them. */
+  readonly watches: Watches;
   readonly tasks: Tasks;
   readonly rates: RateGates;
   readonly #catalog: Catalog;
@@ -89,13 +98,15 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
       throw new Error(`pageSize must be a positive integer, not ${pageSize}`);
     this.info = info;
     this.instructions = options.instructions;
-    this.cache = cacheHints(options.cache ?? {});
+    this.#anybodys = cacheHints({ cacheScope: "public", ...options.cache });
+    this.#ones = cacheHints({ cacheScope: "private", ...options.cache });
     this.serverMeta = `${JSON.stringify(META.serverInfo)}:${JSON.stringify(info)}`;
     this.#sealer = createSealer("state", options.stateSecrets);
     this.#hasSecrets = options.stateSecrets !== undefined;
     this.resumption = { ...DEFAULT_RESUMPTION_LIMITS, ...options.resumption };
     this.#usedStates = options.usedStates ?? memoryUsedStates();
     this.#hasUsedStates = options.usedStates !== undefined;
+    this.#sharesUsedStates = this.#hasUsedStates;
     this.#catalog = new Catalog(pageSize, options.offers ?? [], this.changes);
     const { extensions, experimental } = options;
     for (const name of Object.keys(extensions ?? {})) {
@@ -103,6 +114,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
         throw new Error(`Extension "${name}": a name has a prefix, such as "com.example/${name}"`);
     }
     this.#declared = { ...(extensions && { extensions }), ...(experimental && { experimental }) };
+    this.watches = new Watches(options.maxWatches);
     this.rates = rateGates(options.rates ?? {});
     this.#onError = options.onError;
     this.tasks = new Tasks(options.tasks ?? {}, this.report);
@@ -244,6 +256,17 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     return isHidden(resources, resourceTemplates, uri, exchange);
   }
 
+  /** The scopes that a request needs, as far as they do not depend on who asks; and what needs them. */
+  neededScopes(method: string, params: JsonObject): NeededScopes | undefined {
+    return neededScopes(this.#catalog, method, params);
+  }
+
+  /** What watches a resource, where it is watched for those who subscribe to it. */
+  watchOf(uri: string, exchange: Exchange): Watch | undefined {
+    const { resources, resourceTemplates } = this.#catalog;
+    return watchOf(resources, resourceTemplates, uri, exchange);
+  }
+
   /** The parameters of a tool that HTTP headers repeat; nothing for most tools. */
   mirroredParams(tool: unknown): readonly MirroredParam[] | undefined {
     return this.#catalog.tools.find(tool as string)?.mirrored;
@@ -289,6 +312,19 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
     return runThrough(this.#middleware, { method, params, exchange }, work);
   }
 
+  /**
+   * How long what it says of itself may be kept, and by whom. What took a token is for whoever has one, unless the
+   * server says that it is for all (server/utilities/caching § Security Considerations).
+   */
+  cacheFor({ access }: Pick<Exchange, "access">): Required<CacheHints> {
+    return access?.principal === undefined ? this.#anybodys : this.#ones;
+  }
+
+  /** Where instances mark what was used, if they share such a place. */
+  get sharedUsedStates(): UsedStates | undefined {
+    return this.#sharesUsedStates ? this.#usedStates : undefined;
+  }
+
   /** Seals what suspended requests know. */
   get sealer(): Sealer {
     return this.#sealer;
@@ -307,6 +343,7 @@ export class McpServer<Tools = unknown> implements ChannelServer, HasTools<Tools
   keepIn({ tasks, usedStates }: { tasks: TaskStore; usedStates: UsedStates }): void {
     this.tasks.keepIn(tasks);
     if (!this.#hasUsedStates) this.#usedStates = usedStates;
+    this.#sharesUsedStates = true;
   }
 
   /** Who looks on, if anybody does. */

@@ -15,6 +15,7 @@ export function task(id: string, change: Partial<TaskRecord> = {}): TaskRecord {
   return {
     id,
     owner: "me",
+    countsFor: [change.owner ?? "me"].filter((owner) => owner !== ""),
     status: "working",
     createdAt: now,
     lastUpdatedAt: now,
@@ -63,6 +64,20 @@ export function describeTaskStore(name: string, kind: TaskStoreKind): void {
       expect((await store.list("me", undefined, 10))?.map(({ id }) => id)).toEqual(["c"]);
       expect(await store.list("me", "a", 10)).toBeUndefined();
       expect(await store.list("you", undefined, 10)).toEqual([]);
+    });
+
+    test("no more of one user than may be, in all their sessions together", async () => {
+      const store = await kind.open({ maxTasksPerOwner: 2 });
+      const mine = (id: string, owner: string) => task(id, { owner, countsFor: [owner, "ann"] });
+      await store.create(mine("a", "session 1"));
+      await store.create(mine("b", "session 2"));
+      await expect(store.create(mine("c", "session 3"))).rejects.toMatchObject({
+        data: { limit: "maxTasksPerOwner", value: 2 },
+      });
+      await store.create(task("d", { owner: "session 4", countsFor: ["session 4", "bob"] }));
+      expect((await store.list("session 1", undefined, 10))?.map(({ id }) => id)).toEqual(["a"]);
+      await kind.pass(60_000);
+      await store.create(mine("c", "session 3"));
     });
 
     test("are listed by the page, the oldest first, to their owner alone", async () => {

@@ -3,6 +3,8 @@
 import { allOf } from "./all.ts";
 import type { Builtin } from "./builtin.ts";
 import { code } from "./code/builtin.ts";
+import { database } from "./database/builtin.ts";
+import { files } from "./files/builtin.ts";
 import { shell } from "./shell/builtin.ts";
 
 export {
@@ -35,6 +37,8 @@ const servers = new Map<string, Builtin>([
   ],
   ["shell", shell],
   ["code", code],
+  ["files", files],
+  ["database", database],
   [
     "everything",
     {

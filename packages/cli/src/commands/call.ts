@@ -5,7 +5,7 @@ import { readArguments, readArgumentsJson } from "../arguments.ts";
 import { withServer } from "../connection.ts";
 import { describeBlock } from "../content.ts";
 import type { Context, ServerOptions } from "../context.ts";
-import { ExitCode, failed, usage } from "../failure.ts";
+import { ExitCode, type Failure, failed, usage } from "../failure.ts";
 import { duration } from "../output.ts";
 import { splitServer } from "../targets.ts";
 import { visibleName, visibleNames } from "../visible.ts";
@@ -20,37 +20,56 @@ export async function call(words: string[], options: CallOptions, context: Conte
   const given = options.args === undefined ? undefined : readArgumentsJson(options.args);
   if (given !== undefined && pairs.length > 0) throw usage("Give key=value or --args, not both.");
 
-  return withServer(server, options, context, async ({ client, target, request }) => {
+  return withServer(server, options, context, async ({ client, target, authorized, request }) => {
     const { output } = context;
     const tools = await client.listTools(request);
-    const tool = findTool(toolName, tools, target.name);
+    const found = tools.find((candidate) => candidate.name === toolName);
+    // What a login is not allowed is not listed either: the server says so to who asks for it.
+    const mayBeHidden = found === undefined && authorized;
+    const tool =
+      mayBeHidden && toolName !== undefined ? hidden(toolName) : findTool(toolName, tools, target.name);
     const args = given ?? readArguments(pairs, tool.inputSchema);
     const began = performance.now();
-    const result = await client.callTool(tool.name, args, {
+    const name = visibleName(tool.name);
+    const calling = client.callTool(tool.name, args, {
       ...request,
       onProgress: ({ progress, total, message }) => {
         const far = total === undefined ? `${progress}` : `${progress} of ${total}`;
-        output.progress(`${visibleName(tool.name)}: ${far}${message === undefined ? "" : `, ${message}`}`);
+        output.progress(`${name}: ${far}${message === undefined ? "" : `, ${message}`}`);
       },
     });
-    if (output.verbose) output.note(`${visibleName(tool.name)} took ${duration(performance.now() - began)}`);
+    const result = await calling.catch((thrown) => {
+      const isUnknown = mayBeHidden && (thrown as Error).name === "ProtocolError";
+      throw isUnknown ? unknown(tool.name, tools, target.name) : thrown;
+    });
+    if (output.verbose) output.note(`${name} took ${duration(performance.now() - began)}`);
     if (output.json) output.value(result);
-    else if (result.isError === true) throw failed(`${visibleName(tool.name)}: ${textOf(result)}`);
+    else if (result.isError === true) throw failed(`${name}: ${textOf(result)}`);
     else output.text(textOf(result));
     return result.isError === true ? ExitCode.failed : ExitCode.ok;
   });
 }
 
 function findTool(name: string | undefined, tools: Tool[], server: string): Tool {
-  const names = tools.map((tool) => tool.name);
-  const offers =
-    names.length === 0
-      ? `${visibleName(server)} offers no tools.`
-      : `${visibleName(server)} offers: ${visibleNames(names)}.`;
-  if (name === undefined) throw usage(`Which tool? ${offers}`);
+  if (name === undefined) throw usage(`Which tool? ${offers(tools, server)}`);
   const tool = tools.find((candidate) => candidate.name === name);
-  if (tool === undefined) throw usage(`There is no tool "${name}". ${offers}`, nearest(name, names));
+  if (tool === undefined) throw unknown(name, tools, server);
   return tool;
+}
+
+/** A tool of which nothing is known but its name. */
+function hidden(name: string): Tool {
+  return { name, inputSchema: { type: "object", additionalProperties: true } };
+}
+
+function unknown(name: string, tools: Tool[], server: string): Failure {
+  const names = tools.map((tool) => tool.name);
+  return usage(`There is no tool "${name}". ${offers(tools, server)}`, nearest(name, names));
+}
+
+function offers(tools: Tool[], server: string): string {
+  if (tools.length === 0) return `${visibleName(server)} offers no tools.`;
+  return `${visibleName(server)} offers: ${visibleNames(tools.map((tool) => tool.name))}.`;
 }
 
 /** The text of a result, or else its structured content. */

@@ -57,7 +57,7 @@ export async function listen(
   if (secrets.length > 0) server.sealWith(secrets);
   if (journal.observer !== undefined) server.observe(journal.observer);
   const { serveHttp } = await import("@patchbay/server/http");
-  const auth = await openAuth(plan.auth);
+  const auth = await openAuth(plan.auth, path);
   const { sessions, close } = await openSessions(server, plan, journal);
   const running = await serveHttp(server, {
     port,

@@ -5,7 +5,7 @@ import type { FailureKind } from "../failure.ts";
 /** To a worker. */
 export type ToWorker =
   /** First of all: which it is, and what all of them have to have the same. */
-  | { kind: "begin"; number: number; secrets: string[]; port: number }
+  | { kind: "begin"; number: number; secrets: string[]; port: number; clientSecret: string | undefined }
   /** Finish what is being answered, and end. */
   | { kind: "drain" };
 

@@ -30,6 +30,11 @@ export interface ServeOptions {
   authAudience?: string;
   authScopes?: string;
   authJwks?: string;
+  authIntrospection?: string;
+  authClientId?: string;
+  authKeys?: string;
+  authDpop?: boolean;
+  authPublicUrl?: string;
 }
 
 /** What is written on stderr while it serves. */
@@ -107,11 +112,16 @@ const OF_HTTP = {
   authAudience: "--auth-audience",
   authScopes: "--auth-scopes",
   authJwks: "--auth-jwks",
+  authIntrospection: "--auth-introspection",
+  authClientId: "--auth-client-id",
+  authKeys: "--auth-keys",
+  authDpop: "--auth-dpop",
+  authPublicUrl: "--auth-public-url",
 } as const;
 
 /**
- * Reads `PATCHBAY_SECRETS`, `REDIS_URL` and where to listen too, and takes the first out of the environment: what a tool starts has no
- * use for it.
+ * Reads `PATCHBAY_SECRETS`, `PATCHBAY_AUTH_CLIENT_SECRET`, `REDIS_URL` and where to listen too, and takes the first two out
+ * of the environment: what a tool starts has no use for them.
  *
  * @throws Failure (usage) that names the option
  */
@@ -149,7 +159,7 @@ export function planOf(
     allowedHosts: options.allowHost,
     workers,
     sessions,
-    auth: authPlanOf(options),
+    auth: authPlanOf(options, environment),
     secrets,
     instance: instanceOf(options.instance),
     maxRestarts: countOf("--max-restarts", options.maxRestarts, 10),

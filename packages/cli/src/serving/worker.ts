@@ -13,9 +13,10 @@ import type { HttpPlan } from "./plan.ts";
 export async function serveAsWorker(what: Wanted, plan: HttpPlan, context: Context): Promise<void> {
   const drain = new AbortController();
   answerSignals(drain);
-  const { secrets, port, number } = await beginning(drain);
+  const { secrets, port, number, clientSecret } = await beginning(drain);
   const sessions = plan.sessions.kind === "sealed" ? { ...plan.sessions, secrets } : plan.sessions;
-  const own = { ...plan, port, secrets, sessions };
+  const auth = plan.auth?.kind === "introspection" ? { ...plan.auth, clientSecret } : plan.auth;
+  const own = { ...plan, port, secrets, sessions, auth };
   hideSecrets(own, context.output);
   let served: Awaited<ReturnType<typeof listen>>;
   const journal = await openJournal(plan.log, context.output, { worker: number });

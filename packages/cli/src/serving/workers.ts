@@ -148,7 +148,9 @@ class Workers {
 
   #hear(worker: Worker, number: number, message: FromWorker): void {
     if (message.kind === "hears") {
-      tell(worker, { kind: "begin", number, secrets: this.#secrets, port: this.#port });
+      const { auth } = this.#plan;
+      const clientSecret = auth?.kind === "introspection" ? auth.clientSecret : undefined;
+      tell(worker, { kind: "begin", number, secrets: this.#secrets, port: this.#port, clientSecret });
       if (this.#stopping) tell(worker, { kind: "drain" });
       return;
     }

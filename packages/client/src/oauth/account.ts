@@ -1,9 +1,12 @@
 /** Logging in to a server, out of it, and who one is there: without a connection. */
 
 import { LATEST_MODERN, writeRequest } from "@patchbay/core";
+import type { AuthorizationServer } from "oauth4webapi";
 import { AuthorizationError } from "../errors.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";
+import { isOf } from "./client-identity.ts";
 import { step } from "./failures.ts";
+import { doesPkce } from "./login.ts";
 import { isLoopback } from "./loopback.ts";
 import { Obtaining } from "./obtaining.ts";
 import type { OAuthOptions } from "./options.ts";
@@ -34,11 +37,20 @@ export interface Logout {
   readonly revoked: boolean;
 }
 
-/** Who authorizes for a server. */
+/** Who authorizes for a server, and what a login there would take. */
 export interface Authorized {
   readonly issuer: string;
   readonly resource: string;
   readonly scopes: readonly string[] | undefined;
+  /**
+   * How we would get a client id: it was given (`client_id`), a document says who we are (`document`), we are registered
+   * already (`kept`), we would register now (`dynamic`), or there is no way (`none`).
+   */
+  readonly registration: "client_id" | "document" | "kept" | "dynamic" | "none";
+  /** Whether it says that it does PKCE with S256: nobody logs in where it does not. */
+  readonly doesPkce: boolean;
+  /** Whether tokens are to be bound to a key (DPoP). */
+  readonly bound: boolean;
 }
 
 export interface LoginOptions extends OAuthOptions {
@@ -78,7 +90,12 @@ export async function whoami(server: string | URL, store: CredentialStore): Prom
   return grant && accountOf(grant);
 }
 
-/** Finds out who authorizes for a server; a client secret should only be given once that is known, and trusted. */
+/**
+ * Finds out who authorizes for a server, and registers nowhere. A client secret should only be given once that is known,
+ * and trusted.
+ *
+ * @throws AuthorizationError (`discovery`)
+ */
 export async function discoverAuthorization(
   server: string | URL,
   { signal, ...options }: LoginOptions = {},
@@ -88,7 +105,28 @@ export async function discoverAuthorization(
   const obtaining = new Obtaining(url, options);
   const challenge = await ask(url, obtaining, ended);
   const found = await obtaining.discover(challenge, undefined, ended);
-  return { issuer: found.authorizationServer.issuer, resource: found.resource, scopes: found.scopes };
+  const { authorizationServer, resource, scopes, dpop } = found;
+  return {
+    issuer: authorizationServer.issuer,
+    resource,
+    scopes,
+    registration: await registrationAt(authorizationServer, obtaining),
+    doesPkce: doesPkce(authorizationServer, found.legacy),
+    bound: dpop,
+  };
+}
+
+async function registrationAt(
+  server: AuthorizationServer,
+  { settings, store }: Obtaining,
+): Promise<Authorized["registration"]> {
+  const { clientId, clientMetadataUrl } = settings;
+  if (clientId !== undefined) return "client_id";
+  if (clientMetadataUrl !== undefined && server.client_id_metadata_document_supported === true)
+    return "document";
+  const kept = await store.get("registration", server.issuer);
+  if (kept !== undefined && isOf(server, kept)) return "kept";
+  return server.registration_endpoint === undefined ? "none" : "dynamic";
 }
 
 /** All logins that are kept. */

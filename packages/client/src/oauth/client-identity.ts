@@ -87,7 +87,7 @@ async function registered(
 }
 
 /** A registration counts for the issuer that gave it, and as long as its secret does. */
-function isOf(
+export function isOf(
   { issuer }: AuthorizationServer,
   { issuer: given, clientSecretExpiresAt = 0 }: Registration,
 ): boolean {

@@ -19,6 +19,8 @@ export interface Discovery {
   readonly scopes: readonly string[] | undefined;
   /** The server wants tokens that are bound to a key (RFC 9449). */
   readonly dpop: boolean;
+  /** Found as 2025-03-26 has it, which does not ask for metadata to say what it does. */
+  readonly legacy: boolean;
   /** The endpoints are those of 2025-03-26, of which nothing is known. */
   readonly assumed: boolean;
 }
@@ -61,6 +63,7 @@ export async function discover(
     authorizationServer,
     scopes: metadata?.scopes,
     dpop,
+    legacy: false,
     assumed: false,
   });
   if (metadata !== undefined) return found(await firstOf(metadata.issuers, server, reach, known, signal));
@@ -71,8 +74,8 @@ export async function discover(
     if (error instanceof NotFound) return undefined;
     throw error;
   });
-  if (own !== undefined) return found(own);
-  return { ...found(defaultEndpoints(origin)), assumed: true };
+  if (own !== undefined) return { ...found(own), legacy: true };
+  return { ...found(defaultEndpoints(origin)), legacy: true, assumed: true };
 }
 
 /** The server's URL as an identifier, without its query (basic/authorization § Canonical Server URI). */

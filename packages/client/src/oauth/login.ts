@@ -23,8 +23,8 @@ export interface LoggingIn extends Registering {
   readonly resource: string;
   readonly scope: string | undefined;
   readonly key: BoundKey | undefined;
-  /** Nothing is known of the authorization server (2025-03-26): that it does PKCE neither. */
-  readonly assumed: boolean;
+  /** The authorization server was found as 2025-03-26 has it: that it does PKCE, it need not say. */
+  readonly legacy: boolean;
   /** The user is being asked: ends when what it returns is called. */
   readonly hold: () => () => void;
 }
@@ -37,7 +37,7 @@ export interface LoggingIn extends Registering {
 export async function logIn(login: LoggingIn): Promise<Grant> {
   const { server, options, signal, store } = login;
   const { issuer } = server;
-  checkPkce(server, login.assumed);
+  checkPkce(server, login.legacy);
   const fixed = await fixedIdentity(login);
   const before = fixed === undefined ? await store.get("registration", issuer) : undefined;
   const visit = await prepared(options, before?.redirectUri);
@@ -149,13 +149,19 @@ function checkIssuer(server: AuthorizationServer, { searchParams }: URL): void {
   );
 }
 
-/** A code is worth nothing to a thief only where the authorization server checks (§ Authorization Code Protection). */
-function checkPkce(
-  { issuer, code_challenge_methods_supported: methods }: AuthorizationServer,
-  assumed: boolean,
-): void {
-  if (assumed || methods?.includes("S256") === true) return;
-  const what = `${issuer} does not say that it does PKCE with S256 (code_challenge_methods_supported)`;
+/**
+ * Whether a code that somebody steals is worth nothing to them (§ Authorization Code Protection). Who does not say so does
+ * not, by 2025-11-25 and 2026-07-28, and no option changes that; 2025-03-26 asks nobody to say it.
+ *
+ * @param legacy whether it was found as 2025-03-26 has it
+ */
+export function doesPkce(server: AuthorizationServer, legacy: boolean): boolean {
+  return server.code_challenge_methods_supported?.includes("S256") ?? legacy;
+}
+
+function checkPkce(server: AuthorizationServer, legacy: boolean): void {
+  if (doesPkce(server, legacy)) return;
+  const what = `${server.issuer} does not say that it does PKCE with S256 (code_challenge_methods_supported)`;
   throw new AuthorizationError("login", `${what}: logging in there would not be safe`);
 }
 

@@ -179,7 +179,7 @@ export class Obtaining {
   /** Has a user, or what stands for one, allow it. */
   async #authorize(discovery: Discovery, scopes: string[] | undefined, need: Need): Promise<Obtained> {
     const { grant, onAuthorize, browser } = this.settings;
-    const { authorizationServer, resource, assumed } = discovery;
+    const { authorizationServer, resource, legacy } = discovery;
     const { signal, hold } = need;
     const registering = this.#registering(discovery, signal);
     const scope = scopes?.join(" ");
@@ -200,7 +200,7 @@ export class Obtaining {
         scope,
       });
     }
-    const login = { ...registering, url: this.server, resource, scope, key, assumed, hold };
+    const login = { ...registering, url: this.server, resource, scope, key, legacy, hold };
     const given = await step("login", authorizationServer.issuer, signal, () => logIn(login));
     return this.#keep(given, "authorization", key);
   }

@@ -66,6 +66,9 @@ describe("a server's own metadata", () => {
       issuer: server.origin,
       resource: server.origin,
       scopes: ["a"],
+      registration: "none",
+      doesPkce: false,
+      bound: false,
     });
     expect(asked(server)).toEqual([
       `${RESOURCE}/public/mcp`,
@@ -187,7 +190,7 @@ describe("an authorization server's metadata", () => {
 
 describe("a server of 2025-03-26, which has no metadata of its own,", () => {
   /** One site that is both, with the endpoints where they are by default. */
-  async function both(metadata: boolean): Promise<Site & { url: string }> {
+  async function both(metadata: boolean, methods = ["S256"]): Promise<Site & { url: string }> {
     const authorization = await authorizationSite();
     closes(authorization.close);
     const own = await site(async (heard: Heard) => {
@@ -198,7 +201,7 @@ describe("a server of 2025-03-26, which has no metadata of its own,", () => {
           authorization_endpoint: `${own.origin}/authorize`,
           token_endpoint: `${own.origin}/token`,
           registration_endpoint: `${own.origin}/register`,
-          code_challenge_methods_supported: ["S256"],
+          ...(methods.length > 0 && { code_challenge_methods_supported: methods }),
         });
       if (to !== undefined) {
         const answer = await fetch(`${authorization.origin}${to}?${heard.query}`, {
@@ -248,6 +251,15 @@ describe("a server of 2025-03-26, which has no metadata of its own,", () => {
       expect(login?.query.get("resource")).toBe(server.url);
     },
   );
+
+  test("need not say that it does PKCE, which is done all the same, but may not say that it does not", async () => {
+    const silent = await both(true, []);
+    await (await connect(silent.url, { auth: { onAuthorize: agreeing } })).close();
+    const asked = silent.heard.find(({ path }) => path === "/authorize");
+    expect(asked?.query.get("code_challenge_method")).toBe("S256");
+    const weak = await both(true, ["plain"]);
+    await expect(connect(weak.url, { auth: { onAuthorize: agreeing } })).rejects.toThrow("PKCE with S256");
+  });
 
   test("is not asked where the user has named the issuer", async () => {
     const authorization = await authorizationSite();

@@ -1,6 +1,7 @@
 /** Whose a request is, and what it may do. */
 
 import { ErrorCode, type JsonObject, ProtocolError } from "@patchbay/core";
+import { RefusedTokenError, type VerifiedToken } from "./verifier.ts";
 
 /** What a verified token says of who sent it. The token itself is not in it. */
 export interface AuthInfo {
@@ -23,8 +24,12 @@ export interface Access {
   /** Issuer and subject as one text: what is somebody's belongs to this. */
   readonly principal?: string;
   readonly granted: ReadonlySet<string>;
-  /** The `WWW-Authenticate` that says which scopes a request needs. */
-  challenge?(scopes: readonly string[]): string;
+  /**
+   * The `WWW-Authenticate` that says which scopes a request needs.
+   *
+   * @param at the path of the endpoint that was asked
+   */
+  challenge?(scopes: readonly string[], at: string): string;
 }
 
 /** Anybody, over HTTP, where no tokens are asked for: nothing was granted. */
@@ -68,4 +73,34 @@ export function checkScopes(what: string, scopes: readonly string[] | undefined)
         `${what}: ${JSON.stringify(scope)} is no scope: visible ASCII without spaces, " and \\`,
       );
   }
+}
+
+/**
+ * Reads what a verifier gave.
+ *
+ * @throws Error for what is no answer of one: nobody gets in by a mistake in it
+ */
+export function authOf(
+  given: VerifiedToken | undefined,
+  includes: Readonly<Record<string, readonly string[]>>,
+): AuthInfo {
+  const { issuer, subject, clientId, scopes = [], expiresAt, claims = {} } = given ?? ({} as VerifiedToken);
+  if (typeof issuer !== "string" || typeof subject !== "string" || issuer === "" || subject === "")
+    throw new Error("The verifier gave no issuer and subject");
+  if (expiresAt !== undefined && !(expiresAt > Date.now())) throw new RefusedTokenError("it has expired");
+  const all = Object.freeze([...withIncluded(scopes, includes)]);
+  return Object.freeze({ issuer, subject, clientId, scopes: all, expiresAt, claims: Object.freeze(claims) });
+}
+
+/** A broader scope implies narrower ones (§ Step-Up Authorization Flow). */
+function withIncluded(
+  scopes: readonly string[],
+  includes: Readonly<Record<string, readonly string[]>>,
+): ReadonlySet<string> {
+  const all = new Set(scopes);
+  // A set is walked to its end, what is added on the way included.
+  for (const scope of all) {
+    if (Object.hasOwn(includes, scope)) for (const each of includes[scope] ?? []) all.add(each);
+  }
+  return all;
 }

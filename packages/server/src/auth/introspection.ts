@@ -48,15 +48,17 @@ export function introspection(options: IntrospectionOptions): TokenVerifier {
       if (answer === undefined)
         throw new Error(`${endpoint} does not answer about tokens: are the credentials right?`);
       if (answer.active !== true) throw new RefusedTokenError("it does not count (any more)");
-      const { aud, iss, token_type } = answer;
+      const { aud, iss, token_type, cnf } = answer;
       if (iss !== undefined && iss !== issuer)
         throw new RefusedTokenError("its iss is not what it has to be");
       const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
       if (!audience.some((each) => audiences.includes(each)))
         throw new RefusedTokenError("its aud is not what it has to be");
       // A refresh token is no access token, whoever sends it.
-      if (token_type !== undefined && !/^bearer$/i.test(String(token_type)))
-        throw new RefusedTokenError("it is no bearer token");
+      if (token_type !== undefined && !/^(bearer|dpop)$/i.test(String(token_type)))
+        throw new RefusedTokenError("it is no access token");
+      if (/^dpop$/i.test(String(token_type)) && cnf === undefined)
+        throw new RefusedTokenError("it is bound to a key, and its issuer does not say to which");
       return readClaims(answer, issuer);
     },
   };

@@ -16,6 +16,11 @@ export function hashOf(secret: string): string | Promise<string> {
   return nodeHash === undefined ? digestOf(secret) : nodeHash("sha256", secret, "base64");
 }
 
+/** The same, in base64 as it may stand anywhere. */
+export async function plainHashOf(secret: string): Promise<string> {
+  return (await hashOf(secret)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
 export class Remembered<Value> {
   readonly #values: Recent<{ value: Value; until: number }>;
 

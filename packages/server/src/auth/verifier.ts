@@ -10,6 +10,7 @@ export interface VerifiedToken {
   scopes?: readonly string[];
   /** Milliseconds since 1970. A token without is verified with each request. */
   expiresAt?: number | undefined;
+  /** All that it says. A `cnf` in it binds the token to a key (RFC 7800): it then counts with a proof alone. */
   claims?: JsonObject;
 }
 
@@ -43,17 +44,14 @@ export class RefusedTokenError extends Error {
 /**
  * Reads what a token's claims say (RFC 9068 § 2.2, RFC 7662 § 2.2).
  *
- * @throws RefusedTokenError when they do not say whose it is, or bind it to a key that we do not ask for
+ * @throws RefusedTokenError when they do not say whose it is
  */
 export function readClaims(claims: JsonObject, issuer: string): VerifiedToken {
-  const { sub, client_id, azp, scope, scp, exp, cnf } = claims;
+  const { sub, client_id, azp, scope, scp, exp } = claims;
   const clientId = textOf(client_id) ?? textOf(azp);
   // A client that acts for itself may have no subject; it is never mistaken for a user of that name.
   const subject = textOf(sub) ?? (clientId && `client ${clientId}`);
   if (subject === undefined) throw new RefusedTokenError("it does not say whose it is (sub)");
-  // RFC 9449 § 7.2: what is bound to a key is worth nothing without it.
-  if (cnf !== undefined)
-    throw new RefusedTokenError("it is bound to a key, and this server takes bearer tokens");
   const scopes = scope ?? scp;
   const listed = typeof scopes === "string" ? scopes.split(" ") : Array.isArray(scopes) ? scopes : [];
   return {

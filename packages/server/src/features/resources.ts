@@ -25,6 +25,14 @@ import { cacheHints, hintsFault } from "./cache-hints.ts";
 import type { Complete } from "./completion.ts";
 import { checkMeta, contentsFault, isContents } from "./content.ts";
 
+/**
+ * Begins to watch a resource that somebody subscribed to; `server.resourceUpdated(uri)` then tells of its changes. A
+ * `ProtocolError` refuses: nobody is told of that resource.
+ *
+ * @returns ends it
+ */
+export type Watch = (uri: string) => (() => void) | Promise<() => void>;
+
 /** What a resource is, besides its URI. */
 export interface ResourceDefinition {
   name: string;
@@ -42,6 +50,8 @@ export interface ResourceDefinition {
   scopes?: readonly string[];
   /** How long what was read may be kept, and by whom. Default: not at all, by its reader alone. */
   cache?: CacheHints;
+  /** Watches it while somebody wants to hear of its changes. Default: whoever changes it tells, unasked. */
+  watch?: Watch;
 }
 
 /** What the resources of a template are, besides their URIs. */
@@ -65,6 +75,7 @@ export type ResourceTemplateReader = (
 export interface ResourceEntry extends Listed {
   readonly definition: Resource;
   readonly cache: Required<CacheHints>;
+  readonly watch: Watch | undefined;
   readonly read: ResourceReader;
 }
 
@@ -72,6 +83,7 @@ export interface ResourceTemplateEntry extends Listed {
   readonly definition: ResourceTemplate;
   readonly template: UriTemplate;
   readonly cache: Required<CacheHints>;
+  readonly watch: Watch | undefined;
   readonly complete: Record<string, Complete>;
   readonly read: ResourceTemplateReader;
 }
@@ -83,7 +95,7 @@ export function resourceEntry(
 ): ResourceEntry {
   if (!URL.canParse(uri))
     throw new Error(`Resource "${uri}": a resource's URI is absolute, such as "file:///notes.txt"`);
-  const { cache, enabled, scopes, ...rest } = resource;
+  const { cache, enabled, scopes, watch, ...rest } = resource;
   checkMeta(`Resource "${uri}"`, rest._meta);
   checkScopes(`Resource "${uri}"`, scopes);
   return {
@@ -91,6 +103,7 @@ export function resourceEntry(
     enabled,
     scopes,
     cache: cacheHints({ cacheScope: "private", ...cache }),
+    watch,
     read,
   };
 }
@@ -100,7 +113,7 @@ export function resourceTemplateEntry(
   resource: ResourceTemplateDefinition,
   read: ResourceTemplateReader,
 ): ResourceTemplateEntry {
-  const { cache, enabled, scopes, complete = {}, ...rest } = resource;
+  const { cache, enabled, scopes, watch, complete = {}, ...rest } = resource;
   const template = parseUriTemplate(uriTemplate);
   checkMeta(`URI template "${uriTemplate}"`, rest._meta);
   checkScopes(`URI template "${uriTemplate}"`, scopes);
@@ -114,6 +127,7 @@ export function resourceTemplateEntry(
     scopes,
     template,
     cache: cacheHints({ cacheScope: "private", ...cache }),
+    watch,
     complete,
     read,
   };
@@ -156,6 +170,20 @@ export function isHidden(
   return matching.length > 0 || resources.find(uri) !== undefined;
 }
 
+/** What watches a resource, where it is watched for those who subscribe to it. */
+export function watchOf(
+  resources: Listing<ResourceEntry>,
+  templates: Listing<ResourceTemplateEntry>,
+  uri: string,
+  exchange: Exchange,
+): Watch | undefined {
+  const resource = resources.get(uri, exchange);
+  if (resource !== undefined) return resource.watch;
+  for (const [, entry] of templates.there(exchange))
+    if (entry.template.match(uri) !== undefined) return entry.watch;
+  return undefined;
+}
+
 /** @throws Error when what the reader gave may not be sent */
 function toResult(
   given: ResourceReturn,
@@ -164,13 +192,17 @@ function toResult(
 ): ReadResourceResult {
   const { mimeType } = entry.definition;
   const typed = mimeType === undefined ? { uri } : { uri, mimeType };
-  if (typeof given === "string") return { contents: [{ ...typed, text: given }], ...entry.cache };
-  if (given instanceof Uint8Array) return { contents: [{ ...typed, blob: toBase64(given) }], ...entry.cache };
+  // What is not for everybody is for nobody else's cache, whatever it says.
+  const closed = entry.scopes !== undefined || entry.enabled !== undefined;
+  const cache: Required<CacheHints> = closed ? { ...entry.cache, cacheScope: "private" } : entry.cache;
+  if (typeof given === "string") return { contents: [{ ...typed, text: given }], ...cache };
+  if (given instanceof Uint8Array) return { contents: [{ ...typed, blob: toBase64(given) }], ...cache };
   const whole = isObject(given) && Array.isArray(given.contents) ? (given as ReadResourceResult) : undefined;
   const contents = whole?.contents ?? (Array.isArray(given) ? given : [given as ResourceContents]);
   const fault = readFault(contents, whole?._meta) ?? (whole && hintsFault(whole));
   if (fault !== undefined) throw new Error(`Resource "${uri}": what was read is not valid: ${fault}`);
-  return whole === undefined ? { contents, ...entry.cache } : { ...entry.cache, ...whole };
+  if (whole === undefined) return { contents, ...cache };
+  return { ...cache, ...whole, ...(closed && { cacheScope: "private" as const }) };
 }
 
 function readFault(contents: readonly ResourceContents[], meta: unknown): string | undefined {

@@ -11,6 +11,7 @@ import {
 } from "@patchbay/core";
 import { methodNotFound, type Reply } from "../dispatch.ts";
 import type { Call } from "../exchange.ts";
+import type { Watch } from "../features/resources.ts";
 import type { McpServer } from "../server.ts";
 import { demandedTask, hasTasks, legacyTaskReply } from "../tasks/legacy.ts";
 import type { SessionRecord } from "./session.ts";
@@ -62,12 +63,17 @@ function carryOut(
       const { uri } = params;
       if (subscribe && typeof uri === "string" && server.hides(uri, call))
         throw new ResourceNotFoundError(uri);
-      return kept(
-        session.keep((record) => ({
-          ...record,
-          watched: withSubscription(record.watched, params, subscribe, maxWatched),
-        })),
-      );
+      const keep = () =>
+        kept(
+          session.keep((record) => ({
+            ...record,
+            watched: withSubscription(record.watched, params, subscribe, maxWatched),
+          })),
+        );
+      if (typeof uri !== "string") return keep();
+      if (!subscribe) server.watches.end(call.key, uri);
+      const watch = subscribe ? server.watchOf(uri, call) : undefined;
+      return watch === undefined ? keep() : watched(server, call.key, uri, watch, keep);
     }
     case "tools/call":
       if (params.task !== undefined && hasTasks(server, session.record)) {
@@ -83,6 +89,23 @@ function carryOut(
         : server.handle(method, params, call);
     default:
       return server.handle(method, params, call);
+  }
+}
+
+/** Has a resource watched, as long as that is kept. */
+async function watched(
+  server: McpServer,
+  key: string | undefined,
+  uri: string,
+  watch: Watch,
+  keep: () => Result | Promise<Result>,
+): Promise<Result> {
+  await server.watches.begin(key, uri, watch);
+  try {
+    return await keep();
+  } catch (error) {
+    server.watches.end(key, uri);
+    throw error;
   }
 }
 

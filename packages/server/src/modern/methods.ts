@@ -39,7 +39,7 @@ function carryOut(
   const { method, params } = request;
   switch (method) {
     case "server/discover":
-      return discover(server);
+      return discover(server, call);
     case "subscriptions/listen":
       return subscriptions.listen(server, request, call);
     case "tools/call":
@@ -67,11 +67,11 @@ async function resumed(server: McpServer, { method, params }: RequestMessage, ca
 }
 
 /** Answers `server/discover` (server/discover). */
-function discover(server: McpServer): DiscoverResult {
+function discover(server: McpServer, call: Call): DiscoverResult {
   return {
     supportedVersions: [...MODERN_REVISIONS],
     capabilities: server.capabilities,
     ...(server.instructions !== undefined && { instructions: server.instructions }),
-    ...server.cache,
+    ...server.cacheFor(call),
   };
 }

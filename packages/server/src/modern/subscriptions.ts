@@ -7,10 +7,12 @@ import {
   limitError,
   META,
   ProtocolError,
+  type RequestId,
   type RequestMessage,
   type Result,
 } from "@patchbay/core";
 import { atExpiry } from "../auth/expiry.ts";
+import { Shares } from "../auth/shares.ts";
 import { type KnownChange, notificationOf, possibleChanges } from "../changes.ts";
 import type { Call } from "../exchange.ts";
 import type { McpServer } from "../server.ts";
@@ -37,6 +39,8 @@ const ENDS = "The server ends the subscription";
 export interface SubscriptionLimits {
   /** Subscriptions that may be open at once on one endpoint or connection. Default 10,000. */
   maxSubscriptions?: number;
+  /** Those of one principal, where requests are authorized. Default 1000. */
+  maxSubscriptionsPerPrincipal?: number;
   /** Resources that one subscription may watch, and tasks. Default 1000. */
   maxWatched?: number;
 }
@@ -44,6 +48,7 @@ export interface SubscriptionLimits {
 /** The subscriptions that are open on one endpoint or connection. */
 export class Subscriptions {
   readonly #maxSubscriptions: number;
+  readonly #shares: Shares;
   readonly #maxWatched: number;
   readonly #callsOff: boolean;
   readonly #open = new Set<() => void>();
@@ -52,8 +57,14 @@ export class Subscriptions {
    * @param callsOff whether a subscription that the server ends is called off, besides being answered: where it has no
    *   stream of its own, whose end says as much (basic/patterns/cancellation § Transport-Specific Cancellation)
    */
-  constructor({ maxSubscriptions = 10_000, maxWatched = 1000 }: SubscriptionLimits, callsOff: boolean) {
+  constructor(limits: SubscriptionLimits, callsOff: boolean) {
+    const { maxSubscriptions = 10_000, maxSubscriptionsPerPrincipal = 1000, maxWatched = 1000 } = limits;
     this.#callsOff = callsOff;
+    this.#shares = new Shares(
+      "maxSubscriptionsPerPrincipal",
+      "subscriptions of yours are open",
+      maxSubscriptionsPerPrincipal,
+    );
     this.#maxSubscriptions = maxSubscriptions;
     this.#maxWatched = maxWatched;
   }
@@ -70,6 +81,16 @@ export class Subscriptions {
   async listen(server: McpServer, { id, params }: RequestMessage, call: Call): Promise<Result> {
     const filter = agreeOn(params.notifications, server, call, this.#maxWatched);
     if (filter.taskIds !== undefined) filter.taskIds = await knownTasks(server, filter.taskIds, call);
+    const endWatching = await watchAll(filter, server, call);
+    try {
+      return await this.#tell(filter, server, id, call);
+    } finally {
+      endWatching();
+    }
+  }
+
+  /** Tells of what was agreed on, until it is over. */
+  async #tell(filter: Filter, server: McpServer, id: RequestId, call: Call): Promise<Result> {
     await server.changes.expectListener();
     if (this.#open.size >= this.#maxSubscriptions) {
       const limit = this.#maxSubscriptions;
@@ -82,6 +103,7 @@ export class Subscriptions {
     const _meta = { [META.subscriptionId]: id };
     const watched = new Set(filter.resourceSubscriptions);
     if (call.cancelled) return { _meta };
+    const giveBack = this.#shares.take(call.access?.principal);
     call.notify("notifications/subscriptions/acknowledged", { _meta, notifications: filter });
     return new Promise((resolve) => {
       const untell = (filter.taskIds ?? []).map((task) =>
@@ -99,6 +121,7 @@ export class Subscriptions {
         callOff();
         for (const end of untell) end();
         this.#open.delete(tearDown);
+        giveBack();
         resolve({ _meta });
       };
       const tearDown = () => {
@@ -132,6 +155,29 @@ function agreeOn(asked: unknown, server: McpServer, call: Call, maxWatched: numb
   const taskIds = watchedOf(asked, "taskIds", "task ids", maxWatched);
   if (taskIds.length > 0 && server.tasks.offered) filter.taskIds = taskIds;
   return filter;
+}
+
+/** Has resources watched that are watched for those who ask; one that is refused is not honored. */
+async function watchAll(filter: Filter, server: McpServer, call: Call): Promise<() => void> {
+  const ends: (() => void)[] = [];
+  const end = () => {
+    for (const each of ends) each();
+  };
+  const honored: string[] = [];
+  for (const uri of filter.resourceSubscriptions ?? []) {
+    try {
+      const watch = server.watchOf(uri, call);
+      if (watch !== undefined) ends.push(await watch(uri));
+      honored.push(uri);
+    } catch (error) {
+      if (error instanceof ProtocolError) continue;
+      end();
+      throw error;
+    }
+  }
+  if (honored.length > 0) filter.resourceSubscriptions = honored;
+  else delete filter.resourceSubscriptions;
+  return end;
 }
 
 function watchedOf(asked: JsonObject, member: string, what: string, maxWatched: number): string[] {

@@ -8,7 +8,7 @@ import type { TaskRecord, TaskStore } from "./store.ts";
 export interface MemoryTasksOptions {
   /** Tasks that are kept at once, whatever their status; one more is refused. Default 10,000. */
   maxTasks?: number;
-  /** Those of one owner, where owners are known. Default 100. */
+  /** Those of one user, or of one session where users are not known. Default 100. */
   maxTasksPerOwner?: number;
   /** Milliseconds between two looks for tasks whose time is over. Default 10 s. */
   sweepEvery?: number;
@@ -30,11 +30,14 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
     return undefined;
   }
 
-  function forget({ id, owner }: TaskRecord): void {
+  function forget(task: TaskRecord): void {
+    const { id, countsFor } = task;
     tasks.delete(id);
-    const ids = owned.get(owner);
-    ids?.delete(id);
-    if (ids?.size === 0) owned.delete(owner);
+    for (const owner of countsFor) {
+      const ids = owned.get(owner);
+      ids?.delete(id);
+      if (ids?.size === 0) owned.delete(owner);
+    }
     if (tasks.size === 0) {
       stopSweeping?.();
       stopSweeping = undefined;
@@ -47,7 +50,9 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
     for (const task of [...tasks.values()]) if (!isKept(task, now)) forget(task);
   }
 
-  function admit(owner: string): void {
+  const isFull = (owner: string): boolean => (owned.get(owner)?.size ?? 0) >= maxTasksPerOwner;
+
+  function admit(task: TaskRecord): void {
     if (tasks.size >= maxTasks) {
       throw limitError(
         "maxTasks",
@@ -55,7 +60,7 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
         maxTasks,
       );
     }
-    if (owner !== "" && (owned.get(owner)?.size ?? 0) >= maxTasksPerOwner) {
+    if (task.countsFor.some(isFull)) {
       const what = `you have as many tasks as maxTasksPerOwner allows (${maxTasksPerOwner}); try later`;
       throw limitError("maxTasksPerOwner", what, maxTasksPerOwner);
     }
@@ -63,12 +68,12 @@ export function memoryTasks(options: MemoryTasksOptions = {}): TaskStore {
 
   return {
     async create(task) {
-      if (tasks.size >= maxTasks || (owned.get(task.owner)?.size ?? 0) >= maxTasksPerOwner) sweep();
-      admit(task.owner);
+      if (tasks.size >= maxTasks || task.countsFor.some(isFull)) sweep();
+      admit(task);
       tasks.set(task.id, task);
-      if (task.owner !== "") {
-        const ids = owned.get(task.owner) ?? new Set();
-        owned.set(task.owner, ids.add(task.id));
+      for (const owner of task.countsFor) {
+        const ids = owned.get(owner) ?? new Set();
+        owned.set(owner, ids.add(task.id));
       }
       stopSweeping ??= every(sweepEvery, sweep);
     },

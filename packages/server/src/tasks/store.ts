@@ -12,8 +12,10 @@ export type TaskInput =
 /** A task, as plain data. A changed one is a new record. */
 export interface TaskRecord {
   readonly id: string;
-  /** Who may see and touch it, and how many one may have; empty for whoever knows its id. */
+  /** Who may see and touch it; empty for whoever knows its id. */
   readonly owner: string;
+  /** Whose share it takes of: its owner's, and that of the user whose session this is. */
+  readonly countsFor: readonly string[];
   readonly status: TaskStatus;
   readonly statusMessage?: string | undefined;
   /** Milliseconds since 1970, as all times here. */

@@ -100,6 +100,7 @@ export class Tasks {
     const record: TaskRecord = {
       id: crypto.randomUUID(),
       owner,
+      countsFor: [...new Set([owner, caller.access?.principal ?? ""])].filter((each) => each !== ""),
       status: "working",
       createdAt: now,
       lastUpdatedAt: now,

@@ -38,10 +38,13 @@ export interface ChannelOptions extends SubscriptionLimits {
   answerTimeout?: number;
 }
 
+/** A message that came, or a batch. */
+type Received = ReturnType<typeof parseMessages>;
+
 /** A connection that is being served. */
 export interface Serving {
-  /** Takes the text of a message that did not come over the channel, and what it may do. */
-  receive(text: string, access?: Access): void;
+  /** Takes what did not come over the channel, and what it may do. */
+  receive(messages: Received, access?: Access): void;
   /** For when the client sends no more: ends subscriptions and questions, resolves when no request is in flight. */
   finish(): Promise<void>;
 }
@@ -50,7 +53,7 @@ export interface Serving {
 export function serveChannel(server: McpServer, channel: Channel, options: ChannelOptions = {}): Serving {
   const connection = new Connection(server, channel, options);
   channel.listen(
-    (text) => connection.receive(text),
+    (text) => connection.receive(parseMessages(text)),
     () => connection.end(),
   );
   return connection;
@@ -87,8 +90,7 @@ class Connection implements Serving {
 
   readonly #send = (text: string): void => this.#channel.send(text);
 
-  receive(text: string, access?: Access): void {
-    const message = parseMessages(text);
+  receive(message: Received, access?: Access): void {
     if (Array.isArray(message)) this.#batch(message, access);
     else this.#receive(message, access, (answered) => answered !== undefined && this.#channel.send(answered));
   }

@@ -40,6 +40,8 @@ export interface HttpOptions extends EndpointOptions {
   sse?: { path: string; messagesPath: string } | false;
   /** HTTP+SSE connections that may be open at once. Default 1000. */
   maxSseConnections?: number;
+  /** Those of one principal, where requests are authorized. Default 100. */
+  maxSseConnectionsPerPrincipal?: number;
   /** Begins the ids of HTTP+SSE connections (`a.…`), as that of a session store begins those of its sessions. */
   instance?: string;
   /** Milliseconds in which a request's headers have to arrive. Default 10 s. */
@@ -124,6 +126,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       maxBufferedBytes: options.maxBufferedBytes ?? 4 * MIB,
       keepAlive: options.keepAlive ?? 15_000,
       maxSseConnections: options.maxSseConnections ?? 1000,
+      maxSseConnectionsPerPrincipal: options.maxSseConnectionsPerPrincipal ?? 100,
+      path: sse.path,
       messagesPath: sse.messagesPath,
       instance: options.instance,
       gate,

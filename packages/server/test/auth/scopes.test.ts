@@ -8,8 +8,9 @@ import {
   serveHttp,
   type VerifyToken,
 } from "../../src/transports/http.ts";
-import { type Json, MODERN_META, memory } from "../wire.ts";
-import { answerOf, call, guarded, legacy, modern, textOf } from "./guarded.ts";
+import { Events } from "../streamable.ts";
+import { INITIALIZE, type Json, MODERN_META, memory } from "../wire.ts";
+import { answerOf, bearer, call, guarded, legacy, modern } from "./guarded.ts";
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -143,14 +144,134 @@ describe.each(GUARDED)("%s %j", (method, params, scopes) => {
   });
 });
 
-test("in a batch the error is in its place, and the others are answered", async () => {
-  const serving = await serve();
+test("a batch that lacks scopes is a 403 that names them all, and nothing of it is done", async () => {
+  const server = shelf();
+  let counted = 0;
+  server.tool("count", {}, () => `${++counted}`);
+  const serving = await guarded(server, AUTH);
+  open.push(serving);
   const session = await legacy(serving, "none", "2025-03-26");
-  const response = await session.post([call(1, "look"), call(2, "erase")]);
-  expect(response.status).toBe(200);
-  const [looked, refused] = (await response.json()) as Json[];
-  expect(textOf(looked as Json)).toBe("looked");
-  expect(refused?.error.data.reason).toBe("insufficient_scope");
+  const read = { jsonrpc: "2.0", id: 3, method: "prompts/get", params: { name: "tell" } };
+  const batch = [call(1, "count"), call(2, "erase"), read];
+  const response = await session.post(batch);
+  expect(response.status).toBe(403);
+  expect(response.headers.get("www-authenticate")).toBe(
+    `Bearer error="insufficient_scope", scope="files-read files-write see", resource_metadata="${METADATA}"`,
+  );
+  expect(((await response.json()) as Json).error.data.reason).toBe("insufficient_scope");
+  expect(counted).toBe(0);
+  const answers = (await (await session.post(batch, "all")).json()) as Json[];
+  expect(answers.map((answer) => answer.error)).toEqual([undefined, undefined, undefined]);
+  expect(counted).toBe(1);
+});
+
+describe("over HTTP+SSE", () => {
+  const SSE_METADATA = "https://mcp.example/.well-known/oauth-protected-resource/sse";
+  const twoUrls = { ...AUTH, resource: ["https://mcp.example/mcp", "https://mcp.example/sse"] };
+
+  async function connected(serving: HttpServing, token: string) {
+    const opened = await fetch(new URL("/sse", serving.url), {
+      headers: { accept: "text/event-stream", ...bearer(token) },
+    });
+    const events = new Events(opened);
+    const endpoint = new URL((await events.next())?.data ?? "", serving.url);
+    const post = (message: Json | Json[]) =>
+      fetch(endpoint, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...bearer(token) },
+        body: JSON.stringify(message),
+      });
+    const params = { ...INITIALIZE, protocolVersion: "2025-03-26" };
+    await post({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    await events.message();
+    return { events, post };
+  }
+
+  test("a message or a batch that lacks scopes is a 403 that names them, and its metadata", async () => {
+    const serving = await guarded(shelf(), twoUrls);
+    open.push(serving);
+    const { events, post } = await connected(serving, "none");
+    for (const message of [call(1, "erase"), [call(2, "look"), call(3, "erase")]]) {
+      const refused = await post(message);
+      expect(refused.status).toBe(403);
+      expect(refused.headers.get("www-authenticate")).toBe(
+        `Bearer error="insufficient_scope", scope="files-read files-write", resource_metadata="${SSE_METADATA}"`,
+      );
+    }
+    // Nothing of them is answered on the stream.
+    expect((await post(call(4, "look"))).status).toBe(202);
+    expect(await events.message()).toMatchObject({ id: 4, result: {} });
+  });
+
+  test("the challenge leads to the metadata of its own URL, which a client of it takes", async () => {
+    const serving = await guarded(shelf(), twoUrls);
+    open.push(serving);
+    for (const path of ["/sse", "/messages?sessionId=x"]) {
+      const method = path === "/sse" ? "GET" : "POST";
+      const { status, headers } = await fetch(new URL(path, serving.url), { method });
+      expect([status, headers.get("www-authenticate")]).toEqual([
+        401,
+        `Bearer resource_metadata="${SSE_METADATA}"`,
+      ]);
+    }
+    const at = async (path: string) => (await fetch(new URL(path, serving.url))).json();
+    expect(await at(new URL(SSE_METADATA).pathname)).toMatchObject({ resource: "https://mcp.example/sse" });
+    expect(await at(new URL(METADATA).pathname)).toMatchObject({ resource: "https://mcp.example/mcp" });
+  });
+
+  test("a URL above both is the resource of both", async () => {
+    const serving = await guarded(shelf(), { ...AUTH, resource: "https://mcp.example" });
+    open.push(serving);
+    const { headers } = await fetch(new URL("/sse", serving.url));
+    expect(headers.get("www-authenticate")).toBe(
+      'Bearer resource_metadata="https://mcp.example/.well-known/oauth-protected-resource"',
+    );
+  });
+});
+
+describe("what took a token", () => {
+  const plain = () => {
+    const server = new McpServer({ name: "plain", version: "1" }, { cache: { ttlMs: 1000 } });
+    server.tool("look", {}, () => "looked");
+    return server;
+  };
+  const LISTED = ["server/discover", "tools/list"];
+
+  test.each(LISTED)("by %s is for nobody else's cache, though it is the same for all", async (method) => {
+    const server = plain();
+    const [closed, opened] = [await guarded(server, AUTH), await guarded(server, undefined)];
+    open.push(closed, opened);
+    const scopeOf = async (serving: HttpServing, token?: string) =>
+      (await answerOf(modern(serving, token, method))).result.cacheScope;
+    // One after the other, for what was written for one must not be given to the other.
+    expect(await scopeOf(opened)).toBe("public");
+    expect(await scopeOf(closed, "none")).toBe("private");
+    expect(await scopeOf(opened)).toBe("public");
+  });
+
+  test("is for all where the server says so, but for what differs", async () => {
+    const server = new McpServer({ name: "open", version: "1" }, { cache: { cacheScope: "public" } });
+    server.tool("look", {}, () => "looked");
+    server.prompt("tell", { scopes: ["see"] }, () => "tell");
+    const everybody = { cacheScope: "public" as const };
+    server.resource("note:///1", { name: "1", cache: everybody }, () => "open");
+    server.resource("note:///2", { name: "2", cache: everybody, scopes: ["see"] }, () => "closed");
+    server.resource("note:///3", { name: "3", scopes: ["see"] }, (uri) => ({
+      contents: [{ uri, text: "closed" }],
+      ttlMs: 5,
+      ...everybody,
+    }));
+    const serving = await guarded(server, AUTH);
+    open.push(serving);
+    const scopeOf = async (method: string, params: Json = {}) =>
+      (await answerOf(modern(serving, "see", method, params))).result.cacheScope;
+    expect(await scopeOf("tools/list")).toBe("public");
+    expect(await scopeOf("prompts/list")).toBe("private");
+    expect(await scopeOf("resources/list")).toBe("private");
+    expect(await scopeOf("resources/read", { uri: "note:///1" })).toBe("public");
+    for (const uri of ["note:///2", "note:///3"])
+      expect(await scopeOf("resources/read", { uri })).toBe("private");
+  });
 });
 
 test("a resource whose scopes are lacking is not watched either", async () => {
@@ -189,6 +310,7 @@ describe("the metadata", () => {
         bearer_methods_supported: ["header"],
         scopes_supported: ["base"],
         resource_name: "shelf",
+        dpop_signing_alg_values_supported: expect.arrayContaining(["ES256"]),
         resource_documentation: "https://d.example",
       });
       expect((await at(path, { method: "POST" })).status).toBe(405);

@@ -14,6 +14,7 @@ export class Telling {
   readonly #heartbeat: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   #text = "";
+  #told = 0;
 
   /** @param timeout seconds that the command may take: the total of its progress */
   constructor(context: Context, timeout: number) {
@@ -39,7 +40,10 @@ export class Telling {
     this.#timer = undefined;
     const text = this.#text;
     this.#text = "";
-    const seconds = (performance.now() - this.#started) / 1000;
+    const milliseconds = Math.round(performance.now() - this.#started);
+    // What does not grow is not sent.
+    this.#told = Math.max(this.#told + 1, milliseconds);
+    const seconds = this.#told / 1000;
     this.#context.progress(seconds, Math.max(this.#timeout, seconds), text === "" ? undefined : text);
   }
 }

@@ -13,6 +13,7 @@ import {
   writeError,
 } from "@patchbay/core";
 import { type AuthOptions, createGate, type Gate } from "../../auth/gate.ts";
+import { Shares } from "../../auth/shares.ts";
 import { declaredVersion } from "../../modern/envelope.ts";
 import { type SubscriptionLimits, Subscriptions } from "../../modern/subscriptions.ts";
 import type { McpServer } from "../../server.ts";
@@ -40,6 +41,10 @@ export interface EndpointOptions extends GuardOptions, SubscriptionLimits {
   maxInFlight?: number;
   /** Modern requests of the whole endpoint that may be in flight at once. Default 10,000. */
   maxRequests?: number;
+  /** Requests of one principal that may be in flight at once, where requests are authorized. Default 2000. */
+  maxRequestsPerPrincipal?: number;
+  /** Streams of one principal, in all their legacy sessions, that may be open at once. Default 1000. */
+  maxStreamsPerPrincipal?: number;
   /** Milliseconds between the comments that keep an idle stream open. Default 15 s. */
   keepAlive?: number;
   /** Messages in one batch of 2025-03-26. Default 100. */
@@ -95,7 +100,15 @@ export function createEndpoint(
     maxInFlight = 1024,
     maxBatch = 100,
     maxEvents = 1000,
+    maxRequestsPerPrincipal = 2000,
+    maxStreamsPerPrincipal = 1000,
   } = options;
+  const requests = new Shares(
+    "maxRequestsPerPrincipal",
+    "requests of yours are in flight",
+    maxRequestsPerPrincipal,
+  );
+  const streams = new Shares("maxStreamsPerPrincipal", "streams of yours are open", maxStreamsPerPrincipal);
   const guard = createGuard(boundTo, options);
   const subscriptions = new Subscriptions(options, false);
   const sessions = storeOf(options.sessions);
@@ -108,11 +121,13 @@ export function createEndpoint(
     maxEvents,
     maxKeptBytes: options.maxKeptBytes ?? 64 * MIB,
     maxWatched: options.maxWatched,
+    shares: { requests, streams },
   });
   const modernOptions = {
     maxBufferedBytes,
     keepAlive,
     running: { count: 0, max: options.maxRequests ?? 10_000 },
+    shares: requests,
   };
   let ending = false;
 

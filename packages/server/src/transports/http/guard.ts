@@ -105,6 +105,9 @@ export function allowOrigin(http: HttpExchange): void {
   http.setHeader("access-control-allow-origin", origin);
   http.setHeader("access-control-allow-methods", METHODS);
   http.setHeader("access-control-allow-headers", "*, authorization");
-  http.setHeader("access-control-expose-headers", "mcp-session-id, www-authenticate, retry-after");
+  http.setHeader(
+    "access-control-expose-headers",
+    "mcp-session-id, www-authenticate, retry-after, dpop-nonce",
+  );
   http.setHeader("vary", "origin");
 }

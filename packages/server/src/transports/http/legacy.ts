@@ -13,6 +13,7 @@ import {
 } from "@patchbay/core";
 import { type Answer, answer, errorAnswer, type Refusal } from "../../answer.ts";
 import { atExpiry } from "../../auth/expiry.ts";
+import type { Shares } from "../../auth/shares.ts";
 import { Call, type Dialogue } from "../../exchange.ts";
 import { EventBudget } from "../../legacy/event-budget.ts";
 import { type EventId, parseEventId } from "../../legacy/event-id.ts";
@@ -31,7 +32,7 @@ import { batchError, serveBatch } from "./batch.ts";
 import type { HttpExchange } from "./exchange.ts";
 import { accepts } from "./headers.ts";
 import { Outlet } from "./outlet.ts";
-import { refuse, refuseMethod, sendJson } from "./responses.ts";
+import { refuse, refuseMethod, refuseScopes, sendJson } from "./responses.ts";
 import {
   type FindSession,
   type HttpSession,
@@ -51,6 +52,8 @@ export interface LegacyOptions extends LiveLimits {
   maxKeptBytes: number;
   /** Resources that one session may subscribe to. */
   maxWatched: number | undefined;
+  /** How many requests in flight, and streams of what is told unasked, each principal may have. */
+  shares: { requests: Shares; streams: Shares };
 }
 
 /** Nothing can be asked before there is a session to answer in. */
@@ -160,6 +163,7 @@ export class LegacyEndpoint {
     if (session === undefined) return;
     const refused = batchError(messages.length, session.record.revision, this.#options.maxBatch);
     if (refused !== undefined) return sendJson(http, 400, refused);
+    if (refuseScopes(this.#server, http, messages)) return;
     const requests = messages.filter((each): each is RequestMessage => each.kind === "request");
     const outlet = this.#outlet(
       session,
@@ -189,6 +193,7 @@ export class LegacyEndpoint {
     }
     const session = await this.#find(http);
     if (session === undefined) return;
+    http.onOver(this.#options.shares.streams.take(http.access.principal));
     http.onOver(atExpiry(http.access, () => http.end()));
     const lastEventId = http.header("last-event-id");
     if (lastEventId !== undefined && lastEventId !== "") return this.#resume(session, lastEventId, http);
@@ -309,6 +314,9 @@ export class LegacyEndpoint {
     http: HttpExchange,
     respond: (text: string | undefined, refusal?: Refusal) => void,
   ): void {
+    const { requests } = this.#options.shares;
+    const { principal } = http.access;
+    requests.check(principal);
     session.going?.admit(message.id);
     const call = new Call(
       callerOf(session.record, http.access),
@@ -321,15 +329,18 @@ export class LegacyEndpoint {
     const work = () => legacyReply(this.#server, message, call, session, this.#options.maxWatched);
     let answered = false;
     let end = () => {};
+    let giveBack = () => {};
     answer(this.#server, call, message.id, message.method, work, ({ text, refusal }) => {
       answered = true;
       call.finish();
+      giveBack();
       if (!call.cancelled) respond(text, refusal);
       end();
     });
     if (answered) return;
     const live = session.live();
     end = live.begin(message.id, call, () => respond(undefined));
+    giveBack = requests.take(principal);
     live.attach(http);
     // A client that goes away has not cancelled (2025-11-25, basic/transports § Sending Messages), unless it has
     // no session: then it can neither come back for the answer nor cancel.

@@ -2,6 +2,7 @@
 
 import { limitError, type RequestMessage, SSE_KEEP_ALIVE, sseEvent, toErrorObject } from "@patchbay/core";
 import { answer, errorAnswer } from "../../answer.ts";
+import type { Shares } from "../../auth/shares.ts";
 import { declaredVersion, ENVELOPE_WIRE, readEnvelope } from "../../modern/envelope.ts";
 import { modernCall, modernReply } from "../../modern/methods.ts";
 import type { Subscriptions } from "../../modern/subscriptions.ts";
@@ -18,6 +19,8 @@ export interface ModernOptions {
   keepAlive: number;
   /** The requests of the endpoint that are being answered, and how many may be. */
   running: { count: number; readonly max: number };
+  /** How many of them each principal may have. */
+  shares: Shares;
 }
 
 /** Answers a modern request. */
@@ -42,15 +45,22 @@ export function serveModern(
     return sendJson(http, 400, errorAnswer(ENVELOPE_WIRE, id, thrown).text);
   }
 
-  const { maxBufferedBytes, keepAlive, running } = options;
+  const { maxBufferedBytes, keepAlive, running, shares } = options;
+  const { principal } = http.access;
   if (running.count >= running.max) {
     const what = `more requests are being answered than maxRequests allows (${running.max}); try later`;
     return refuseForNow(http, toErrorObject(limitError("maxRequests", what, running.max)), id);
+  }
+  try {
+    shares.check(principal);
+  } catch (thrown) {
+    return refuseForNow(http, toErrorObject(thrown), id);
   }
   let streams = false;
   let answered = false;
   /** The answer did not come in the turn of its request. */
   let waits = false;
+  let giveBack = () => {};
   let stopKeepAlive: (() => void) | undefined;
   const keepOpen = (): void => {
     stopKeepAlive = every(keepAlive, () => http.write(SSE_KEEP_ALIVE));
@@ -66,6 +76,7 @@ export function serveModern(
   const work = () => modernReply(server, message, call, subscriptions);
   answer(server, call, id, method, work, (settled) => {
     if (waits) running.count--;
+    giveBack();
     answered = true;
     call.finish();
     if (!streams) return sendModern(http, settled);
@@ -76,6 +87,7 @@ export function serveModern(
   if (answered) return;
   waits = true;
   running.count++;
+  giveBack = shares.take(principal);
   if (streams) keepOpen();
   // The client cancels by going away (streamable-http § Cancellation).
   http.onOver(() => {

@@ -3,16 +3,20 @@
 import {
   ErrorCode,
   type ErrorObject,
+  type InvalidMessage,
   isObject,
   LATEST_LEGACY,
   limitError,
+  type Message,
   ProtocolError,
   type RequestId,
+  toErrorObject,
   UnavailableError,
   wireOf,
   writeError,
 } from "@patchbay/core";
 import type { Answer, Refusal } from "../../answer.ts";
+import { InsufficientScopeError, permits } from "../../auth/access.ts";
 import type { McpServer } from "../../server.ts";
 import { SessionEndedError } from "../../sessions/store.ts";
 import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
@@ -20,7 +24,10 @@ import { type HttpExchange, JSON_TYPE } from "./exchange.ts";
 /** The verbs of the MCP endpoint. */
 export const METHODS = "GET, POST, DELETE, OPTIONS";
 /** What passes by itself, so that trying again later helps. */
-const CAPACITIES: unknown[] = ["maxSessions", "maxSessionsPerPrincipal", "maxInFlight", "maxRequests"];
+const CAPACITIES: unknown[] = [
+  ...["maxSessions", "maxSessionsPerPrincipal", "maxInFlight", "maxRequests"],
+  ...["maxRequestsPerPrincipal", "maxStreamsPerPrincipal"],
+];
 const LEGACY_WIRE = wireOf(LATEST_LEGACY);
 
 export function sendJson(http: HttpExchange, status: number, text: string): void {
@@ -36,12 +43,16 @@ export function sendModern(http: HttpExchange, { text, pieces, errorCode, refusa
   http.respond(status, JSON_TYPE, text, pieces);
 }
 
-/** What may be asked again: when, or with which scopes, is in a header. */
-export function sendRefusal(http: HttpExchange, text: string, refusal: Refusal): void {
+/**
+ * What may be asked again: when, or with which scopes, is in a header.
+ *
+ * @param at the path of the endpoint that was asked
+ */
+export function sendRefusal(http: HttpExchange, text: string, refusal: Refusal, at = http.path): void {
   if (refusal.status !== 403) {
     http.setHeader("retry-after", String(Math.ceil(refusal.afterMs / 1000)));
   } else {
-    const challenge = http.access.challenge?.(refusal.scopes);
+    const challenge = http.access.challenge?.(refusal.scopes, at);
     if (challenge !== undefined) http.setHeader("www-authenticate", challenge);
   }
   sendJson(http, refusal.status, text);
@@ -57,6 +68,35 @@ export function refuseTooLarge(http: HttpExchange, maxMessageBytes: number): voi
   const message = `The message is larger than maxMessageBytes allows (${maxMessageBytes} bytes)`;
   const { code, data } = limitError("maxMessageBytes", message, maxMessageBytes);
   sendJson(http, 413, writeError(undefined, { code, message, ...(data !== undefined && { data }) }));
+}
+
+/**
+ * Refuses what lacks scopes before any of it is begun, with all scopes that it needs: whoever gets them sends it again.
+ *
+ * @param at the path of the endpoint that was asked
+ * @returns whether it did
+ */
+export function refuseScopes(
+  server: McpServer,
+  http: HttpExchange,
+  sent: Message | InvalidMessage | readonly (Message | InvalidMessage)[],
+  at?: string,
+): boolean {
+  const { access } = http;
+  if (access.principal === undefined) return false;
+  const messages = (Array.isArray(sent) ? sent : [sent]) as readonly (Message | InvalidMessage)[];
+  const lacking = messages.flatMap((message) => {
+    if (message.kind !== "request") return [];
+    const needed = server.neededScopes(message.method, message.params);
+    return needed === undefined || permits(needed.scopes, access) ? [] : [{ ...needed, id: message.id }];
+  });
+  const [first] = lacking;
+  if (first === undefined) return false;
+  const scopes = [...new Set(lacking.flatMap((each) => each.scopes))];
+  const error = new InsufficientScopeError(first.what, scopes);
+  const id = Array.isArray(sent) ? undefined : first.id;
+  sendRefusal(http, writeError(id, toErrorObject(error)), { status: 403, scopes }, at);
+  return true;
 }
 
 /** A verb that the endpoint does not take. */

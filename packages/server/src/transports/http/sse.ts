@@ -1,8 +1,16 @@
 /** HTTP+SSE, the transport of 2024-11-05: a GET stream down, a POST for each message up. It is a channel like stdio. */
 
-import { type Channel, limitError, SSE_KEEP_ALIVE, sseEvent } from "@patchbay/core";
+import {
+  type Channel,
+  limitError,
+  parseMessages,
+  SSE_KEEP_ALIVE,
+  sseEvent,
+  toErrorObject,
+} from "@patchbay/core";
 import { atExpiry } from "../../auth/expiry.ts";
 import type { Gate } from "../../auth/gate.ts";
+import { Shares } from "../../auth/shares.ts";
 import type { McpServer } from "../../server.ts";
 import { prefixOf } from "../../sessions/instance.ts";
 import { every } from "../../timers.ts";
@@ -10,7 +18,7 @@ import { type ChannelOptions, type Serving, serveChannel } from "../channel.ts";
 import { BodyTooLargeError, type HttpExchange } from "./exchange.ts";
 import { allowOrigin, type Guard } from "./guard.ts";
 import { accepts, unreadable } from "./headers.ts";
-import { refuse, refuseForNow, refuseTooLarge } from "./responses.ts";
+import { refuse, refuseForNow, refuseScopes, refuseTooLarge } from "./responses.ts";
 
 export interface SseOptions extends ChannelOptions {
   maxMessageBytes: number;
@@ -18,6 +26,10 @@ export interface SseOptions extends ChannelOptions {
   keepAlive: number;
   /** Connections that may be open at once. */
   maxSseConnections: number;
+  /** Those of one principal, where requests are authorized. */
+  maxSseConnectionsPerPrincipal: number;
+  /** Where a client opens its stream: what its tokens are for. */
+  path: string;
   /** Where a client is to post its messages. */
   messagesPath: string;
   /** Begins the ids of connections, for balancers. */
@@ -44,7 +56,12 @@ interface Connection {
 }
 
 export function createSseEndpoint(server: McpServer, guard: Guard, options: SseOptions): SseEndpoint {
-  const { maxMessageBytes, maxSseConnections, messagesPath } = options;
+  const { maxMessageBytes, maxSseConnections, maxSseConnectionsPerPrincipal, messagesPath } = options;
+  const shares = new Shares(
+    "maxSseConnectionsPerPrincipal",
+    "connections of yours are open",
+    maxSseConnectionsPerPrincipal,
+  );
   const prefix = prefixOf(options.instance);
   const connections = new Map<string, Connection>();
   let ending = false;
@@ -60,7 +77,7 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
       return;
     }
     if (options.gate === undefined) next(http);
-    else options.gate.admit(http, next);
+    else options.gate.admit(http, next, options.path);
   };
 
   function open(http: HttpExchange): void {
@@ -75,15 +92,23 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
         ending ? { code, message: "This server is closing" } : { code, message, data },
       );
     }
+    const { principal } = http.access;
+    let giveBack: () => void;
+    try {
+      giveBack = shares.take(principal);
+    } catch (thrown) {
+      return refuseForNow(http, toErrorObject(thrown));
+    }
     const id = prefix + crypto.randomUUID();
     http.openStream();
     http.write(`event: endpoint\ndata: ${messagesPath}?sessionId=${id}\n\n`);
     const channel = new SseChannel(http, options);
     const serving = serveChannel(server, channel, options);
-    connections.set(id, { principal: http.access.principal, channel, serving });
+    connections.set(id, { principal, channel, serving });
     const callOff = atExpiry(http.access, () => finish(channel, serving));
     http.onOver(() => {
       callOff();
+      giveBack();
       connections.delete(id);
     });
   }
@@ -105,8 +130,11 @@ export function createSseEndpoint(server: McpServer, guard: Guard, options: SseO
         return refuseTooLarge(http, maxMessageBytes);
       }
       if (failure !== undefined) return http.destroy();
+      const messages = parseMessages(text);
+      // Once it is accepted its answer is on the stream, where no status can say what it lacks.
+      if (refuseScopes(server, http, messages, options.path)) return;
       http.respond(202, "text/plain", "Accepted");
-      connection.serving.receive(text, http.access);
+      connection.serving.receive(messages, http.access);
     });
   }
 

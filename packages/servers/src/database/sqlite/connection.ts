@@ -1,0 +1,119 @@
+/** One process with SQLite, as the server sees it: asked, and killed when it takes too long. */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { createRequire } from "node:module";
+import { DatabaseError, type DatabaseLimits, limitExceeded } from "../limits.ts";
+import { type Exchanges, type Opening, OUT_OF_MEMORY, type Reply } from "./messages.ts";
+
+type Bounds = Pick<DatabaseLimits, "timeout" | "maxMemoryBytes">;
+
+export class SqliteConnection {
+  readonly #child: ChildProcess;
+  readonly #bounds: Bounds;
+
+  constructor(opening: Opening, bounds: Bounds) {
+    this.#bounds = bounds;
+    const program = createRequire(import.meta.url).resolve("@patchbay/servers/database/sqlite/process");
+    const { SystemRoot } = process.env;
+    this.#child = fork(program, [JSON.stringify(opening)], {
+      execArgv: [],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      // It needs none of our secrets, and Windows starts nothing without this one.
+      env: SystemRoot === undefined ? {} : { SystemRoot },
+    });
+    this.#child.on("error", () => {});
+  }
+
+  get isAlive(): boolean {
+    return this.#child.connected && !this.#child.killed;
+  }
+
+  /**
+   * Asks one thing; nothing else may be asked before it is answered.
+   *
+   * @throws DatabaseError when it failed, took too long or too much memory; when `signal` aborts, its reason. Unless it
+   * failed in its own words, the process is dead then
+   */
+  async ask<Name extends keyof Exchanges>(
+    request: Exchanges[Name]["request"],
+    signal: AbortSignal,
+  ): Promise<Exchanges[Name]["answer"]> {
+    const reply = await this.#reply(request, signal);
+    if ("error" in reply) throw new DatabaseError(reply.error);
+    return reply.answer as Exchanges[Name]["answer"];
+  }
+
+  #reply(request: Exchanges[keyof Exchanges]["request"], signal: AbortSignal): Promise<Reply> {
+    const child = this.#child;
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", cancel);
+        child.off("message", answered);
+        child.off("exit", died);
+      };
+      const end = (reason: unknown) => {
+        settle();
+        this.end();
+        // Only then are its locks gone.
+        if (child.exitCode !== null || child.signalCode !== null) reject(reason);
+        else child.once("exit", () => reject(reason));
+      };
+      const answered = (reply: Reply) => {
+        settle();
+        resolve(reply);
+      };
+      const cancel = () => end(signal.reason);
+      const died = (_code: number | null, by: string | null) => {
+        end(by === OUT_OF_MEMORY ? this.#tooLarge() : new DatabaseError("SQLite's process died; try again"));
+      };
+      const timer = setTimeout(() => {
+        end(
+          limitExceeded(
+            "timeout",
+            this.#bounds,
+            "the statement took longer",
+            "ask for less, or use an index",
+          ),
+        );
+      }, this.#bounds.timeout);
+      if (signal.aborted) return cancel();
+      signal.addEventListener("abort", cancel, { once: true });
+      child.on("message", answered);
+      child.on("exit", died);
+      child.send(request, (error) => {
+        if (error !== null) end(new DatabaseError("SQLite's process died; try again"));
+      });
+    });
+  }
+
+  #tooLarge(): DatabaseError {
+    return limitExceeded(
+      "maxMemoryBytes",
+      this.#bounds,
+      "the statement took more memory",
+      "sort or group less",
+    );
+  }
+
+  /** Lets this program end while the process waits. */
+  unref(): void {
+    this.#child.unref();
+    this.#child.channel?.unref();
+  }
+
+  ref(): void {
+    this.#child.ref();
+    this.#child.channel?.ref();
+  }
+
+  /** Lets it close its database, and end. */
+  close(): void {
+    if (this.isAlive) this.#child.disconnect();
+  }
+
+  /** Kills it, whatever it does. */
+  end(): void {
+    this.#child.kill("SIGKILL");
+  }
+}

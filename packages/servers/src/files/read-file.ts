@@ -1,0 +1,139 @@
+/** `read_file`: text by its lines, images and sound as they are, PDFs as their text. */
+
+import { basename } from "node:path";
+import type { ContentBlock } from "@patchbay/core";
+import type { McpServer } from "@patchbay/server";
+import { z } from "zod";
+import { readPdf } from "../pdf.ts";
+import { countLines, type Lines, linesOf, type ReadAt, readLines } from "./lines.ts";
+import { HEAD_BYTES, kindOf } from "./media.ts";
+import { readAll, withContents } from "./reading.ts";
+import { quoted } from "./roots.ts";
+import { isUtf16, lenientUtf8, utf8 } from "./text.ts";
+import { Path, type Workspace, withNamed } from "./workspace.ts";
+
+const ALL_LINES = Number.MAX_SAFE_INTEGER;
+
+const Read = z.object({
+  path: z.string(),
+  kind: z.enum(["text", "image", "audio", "pdf"]),
+  mimeType: z.string(),
+  bytes: z.int().describe("Size of the whole file"),
+  text: z.string().optional(),
+  startLine: z.int().optional(),
+  endLine: z.int().optional().describe("Before startLine when there is no such line"),
+  totalLines: z.int().optional().describe("Where the end of the file was seen"),
+  totalPages: z.int().optional().describe("Of a PDF"),
+  truncated: z.boolean().optional().describe("Not all fits that was asked for; nextLine is where to go on"),
+  nextLine: z.int().optional(),
+  replaced: z.boolean().optional().describe("The file is no valid UTF-8: U+FFFD stands for what is none"),
+});
+type Read = z.output<typeof Read>;
+
+export function offerReadFile(server: McpServer, workspace: Workspace): void {
+  server.tool(
+    "read_file",
+    {
+      title: "Read a file",
+      description:
+        "Reads a file: text (whole, or a range of lines), an image, sound, or the text of a PDF. " +
+        "A long text is cut at a line, and says where to go on.",
+      input: z.object({
+        path: Path,
+        start_line: z
+          .int()
+          .refine((line) => line !== 0, "lines are counted from 1; -50 means the last 50")
+          .default(1)
+          .describe(
+            "The first line, from 1; a negative number counts from the end: -50 is the last 50 lines",
+          ),
+        end_line: z.int().min(1).optional().describe("The last line, which is included; default: the end"),
+      }),
+      output: Read,
+      enabled: workspace.enabled,
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    },
+    ({ path, start_line, end_line = ALL_LINES }, ctx) => {
+      if (start_line > end_line)
+        throw new Error(`start_line (${start_line}) is behind end_line (${end_line})`);
+      return withNamed(path, ctx, workspace, (pin) =>
+        withContents(pin, path, workspace.allowed, async (readAt, size) => {
+          const head = Buffer.alloc(Math.min(HEAD_BYTES, size));
+          const filled = await readAt(head, 0);
+          const { kind, mimeType } = kindOf(head.subarray(0, filled), basename(pin.real));
+          const about = { path: pin.real, mimeType, bytes: size };
+          if (kind === "binary") throw binary(path, head, about);
+          if (kind === "image" || kind === "audio") {
+            const all = await readAll(readAt, size, path, workspace.limits);
+            return shown({ ...about, kind }, { type: kind, mimeType, data: all.toString("base64") });
+          }
+          if (kind === "pdf") {
+            const all = await readAll(readAt, size, path, workspace.limits);
+            const { pages, totalPages } = await readPdf(all, workspace.limits, ctx.signal);
+            const text = pages.map((page, index) => `--- page ${index + 1} ---\n${page}\n`).join("");
+            const first = fromStart(start_line, text.split("\n").length - 1);
+            return textOf({ ...about, kind, totalPages }, linesOf(text, first, end_line, workspace.limits));
+          }
+          return textOf(
+            { ...about, kind },
+            await linesIn(readAt, start_line, end_line, workspace, ctx.signal),
+          );
+        }),
+      );
+    },
+  );
+}
+
+async function linesIn(
+  readAt: ReadAt,
+  start: number,
+  end: number,
+  { limits }: Workspace,
+  signal: AbortSignal,
+): Promise<Lines> {
+  const first = start > 0 ? start : fromStart(start, await countLines(readAt, limits, signal));
+  return readLines(readAt, first, end, limits, signal);
+}
+
+/** A line that was counted from the end, counted from the start. */
+function fromStart(line: number, total: number): number {
+  return line > 0 ? line : Math.max(1, total + line + 1);
+}
+
+function textOf(about: Omit<Read, "text">, lines: Lines) {
+  const { bytes, startLine, endLine, totalLines, truncated } = lines;
+  const strict = utf8(bytes);
+  const text = strict ?? lenientUtf8(bytes);
+  const nextLine = truncated ? Math.max(endLine + 1, startLine + 1) : undefined;
+  const read: Read = {
+    ...about,
+    text,
+    startLine,
+    endLine,
+    ...(totalLines !== undefined && { totalLines }),
+    ...(truncated && { truncated, nextLine }),
+    ...(strict === undefined && { replaced: true }),
+  };
+  return shown(read, { type: "text", text: text + remark(read) });
+}
+
+/** What a model should know of a text that is not all there is. */
+function remark({ startLine = 1, endLine = 0, totalLines, truncated, nextLine }: Read): string {
+  if (truncated) return `\n[cut: lines ${startLine} to ${endLine}; go on with start_line: ${nextLine}]`;
+  if (endLine < startLine && startLine > 1)
+    return `[there is no line ${startLine}; the file has ${totalLines}]`;
+  return "";
+}
+
+function shown(structuredContent: Read, block: ContentBlock) {
+  return { content: [block], structuredContent: { ...structuredContent } };
+}
+
+function binary(path: string, head: Buffer, { mimeType, bytes }: { mimeType: string; bytes: number }): Error {
+  const what = isUtf16(head)
+    ? "text in UTF-16, which has to be converted to UTF-8 first"
+    : "no text, image or PDF";
+  return new Error(
+    `${quoted(path)} (${mimeType}, ${bytes} bytes) holds ${what}; read as a resource, it gives its bytes`,
+  );
+}

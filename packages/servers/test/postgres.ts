@@ -1,0 +1,72 @@
+/** A PostgreSQL of its own, on a socket in a temporary folder, for the tests of one file. */
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import pg from "pg";
+import { programFile } from "../../../scripts/test/needs.ts";
+
+export interface Cluster {
+  /** Where a role reaches it. */
+  url(role: string): string;
+  /** Runs SQL as the superuser `owner`. */
+  run(sql: string): Promise<Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root: this is Debian's "nobody". */
+const NOBODY = 65_534;
+
+export async function startCluster(): Promise<Cluster> {
+  const folder = mkdtempSync(join(tmpdir(), "patchbay-postgres-"));
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(folder, NOBODY, NOBODY);
+  const as = { cwd: folder, ...(isRoot && { uid: NOBODY, gid: NOBODY }) };
+  const program = programFile("postgres");
+  const data = join(folder, "data");
+  const init = ["-D", data, "-U", "owner", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  execFileSync(join(dirname(program), "initdb"), init, { ...as, stdio: "ignore" });
+  const settings = [
+    "listen_addresses=",
+    `unix_socket_directories=${folder}`,
+    "fsync=off",
+    "max_connections=30",
+  ];
+  const server = spawn(program, ["-D", data, ...settings.flatMap((each) => ["-c", each])], {
+    ...as,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  await listening(server);
+  const url = (role: string) => `postgres://${role}@localhost/postgres?host=${encodeURIComponent(folder)}`;
+  const owner = new pg.Client({ connectionString: url("owner") });
+  await owner.connect();
+  return {
+    url,
+    run: async (sql) => (await owner.query(sql)).rows,
+    async stop() {
+      await owner.end();
+      const ended = once(server, "exit");
+      // "Immediate": it waits for nobody.
+      server.kill("SIGQUIT");
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listening(server: ChildProcess): Promise<void> {
+  const lines = createInterface({ input: server.stderr as Readable });
+  const heard: string[] = [];
+  for await (const line of lines) {
+    heard.push(line);
+    if (line.includes("ready to accept connections")) {
+      (server.stderr as Readable).resume();
+      return;
+    }
+  }
+  throw new Error(`PostgreSQL did not start:\n${heard.join("\n")}`);
+}
