@@ -162,6 +162,61 @@ describe("doctor", () => {
     });
   });
 
+  it("names the step that failed and what to do, and says where each value comes from", async () => {
+    const node = (code: string) => ({ command: process.execPath, args: ["-e", code] });
+    const servers = {
+      gone: { command: "no-such-program-anywhere" },
+      dead: node("console.error('last words'); process.exit(7)"),
+      echoes: node("process.stdin.pipe(process.stdout)"),
+      far: { url: "http://127.0.0.1:9/mcp" },
+      off: { command: "x", disabled: true },
+      up: {
+        command: process.execPath,
+        args: [FIXTURE],
+        env: { A: "${FROM_SHELL}", B: "${FROM_FILE}", C: "${NONE:-c}", D: "d" },
+      },
+    };
+    writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: servers, extra: 1 }));
+    writeFileSync(join(cwd, ".env"), "FROM_FILE=canary-1\nTAVILY_API_KEY=canary-2\n");
+    const env = { FROM_SHELL: "canary-3", MCP_TOOL_TIMEOUT_MS: "5000" };
+    const { code, stdout, stderr } = await run(["doctor"], { cwd, env });
+    expect([code, stderr]).toEqual([1, ""]);
+    for (const line of [
+      /✗ gone: start: Could not start "no-such-program-anywhere": .*\n {2}→ Run its command by hand/,
+      /✗ dead: start: .* exited with code 7.*last words\n {2}→ Run its command by hand/,
+      /✗ echoes: handshake: .* sends back what it is sent\n {2}→ Look whether it is an MCP server/,
+      /✗ far: connection: .*nothing listens.*\n {2}→ Look whether the server runs/,
+      /- off: disabled \(mcp\.json: mcpServers\.off\)\n/,
+      /✓ up: fixture 1\.0\.0, 2026-07-28, tools: .*, resources: 3, prompts: 1\n/,
+      /✓ configuration: mcp\.json\n {2}! mcp\.json: extra is unknown and ignored\n/,
+      / {2}TAVILY_API_KEY is set \(\.env\)\n/,
+      / {2}MCP_TOOL_TIMEOUT_MS is set \(environment\)\n/,
+      /\n4 problems\n$/,
+    ])
+      expect(stdout).toMatch(line);
+    expect(stdout).not.toContain("canary");
+    const json = await run(["doctor", "--json"], { cwd, env });
+    const { servers: told, ...report } = JSON.parse(json.stdout);
+    expect(report).toMatchObject({
+      ok: false,
+      node: { ok: true },
+      variables: { TAVILY_API_KEY: ".env", MCP_TOOL_TIMEOUT_MS: "environment" },
+      configuration: { ok: true, files: ["mcp.json"], warnings: [expect.stringContaining("extra")] },
+    });
+    const up = told.find(({ name }: { name: string }) => name === "up");
+    expect(up).toMatchObject({
+      ok: true,
+      from: "mcp.json: mcpServers.up",
+      era: "modern",
+      variables: { FROM_SHELL: "environment", FROM_FILE: ".env", NONE: "default", D: "mcp.json" },
+      steps: ["configuration", "start", "handshake", "tools", "resources", "prompts", "schemas"],
+    });
+    expect(told.find(({ name }: { name: string }) => name === "echoes")).toMatchObject({
+      failed: "handshake",
+      steps: ["configuration"],
+    });
+  });
+
   it("tells of a broken configuration", async () => {
     writeFileSync(join(cwd, "mcp.json"), "{");
     expect(await patchbay("doctor")).toMatchObject({

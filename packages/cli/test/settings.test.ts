@@ -25,7 +25,7 @@ const inExample = [...example.matchAll(/^# ([A-Z][A-Z\d_]+)=/gm)].map(([, name])
 
 /** What the system, the terminal or the platform sets, and no user of ours. */
 const SYSTEM =
-  /^(APPDATA|CLAUDE_CONFIG_DIR|DISPLAY|HOME|NO_COLOR|PATH|TERM|USERPROFILE|WAYLAND_DISPLAY|WSL_DISTRO_NAME|XDG_\w+|NODE_\w+)$/;
+  /^(APPDATA|CLAUDE_CONFIG_DIR|DISPLAY|HOME|LANG|LC_\w+|LOGNAME|NO_COLOR|PATH|SHELL|TEMP|TERM|TMP|TMPDIR|USER|USERPROFILE|WAYLAND_DISPLAY|WSL_DISTRO_NAME|XDG_\w+|NODE_\w+)$/;
 
 function sources(): Map<string, string> {
   const found = new Map<string, string>();

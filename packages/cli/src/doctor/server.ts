@@ -89,11 +89,14 @@ export async function lookAtServer(
   } catch (thrown) {
     const failed = stepOf(thrown, step);
     const remedy = REMEDIES[failed];
+    const { message } = toFailure(thrown);
+    // The name stands before it already.
+    const prefix = `${visibleName(name)}: `;
     return {
       ...finding,
       ok: false,
       failed,
-      problem: toFailure(thrown).message,
+      problem: message.startsWith(prefix) ? message.slice(prefix.length) : message,
       ...(remedy !== undefined && { remedy }),
     };
   } finally {
