@@ -1,5 +1,6 @@
 /** What is measured, in the order in which it is. To add a table, write a scenario and name it here. */
 
+import { authorized } from "./scenarios/authorized.mjs";
 import { clients } from "./scenarios/clients.mjs";
 import { echoes } from "./scenarios/echo.mjs";
 import { instances } from "./scenarios/instances.mjs";
@@ -29,6 +30,7 @@ export const scenarios = [
   ...echoes,
   ...workloads,
   ...instances,
+  authorized,
   ...clients,
   starts,
   sessionMemory,

@@ -1,6 +1,7 @@
 /** What is to be reached, and whether it was. */
 
 import { speedRatio } from "./measures/throughput.mjs";
+import { median } from "./medians.mjs";
 
 /**
  * @typedef {object} Target
@@ -34,6 +35,21 @@ export function atMost(bound, name, key, what, show) {
 /** A number of a row has to be so much. @returns {Target} */
 export function atLeast(bound, name, key, what, show) {
   return { what, bound, most: false, show, of: numberOf(name, key) };
+}
+
+/** A call of a contender takes so many microseconds of CPU more than one of another. @returns {Target} */
+export function microsAbove(bound, name, other, what) {
+  const of = (row) => {
+    const above = difference(row(name)?.samples, row(other)?.samples);
+    return above === undefined ? undefined : { value: above, by: "CPU time" };
+  };
+  return { what, bound, most: true, show: (value) => `${value.toFixed(1)} µs`, of };
+}
+
+/** By rounds, for what a machine does else in one it does to both. */
+function difference(samples, others) {
+  if (!samples || !others) return undefined;
+  return median(samples.map(({ cpuMicros }, round) => cpuMicros - others[round]?.cpuMicros));
 }
 
 function numberOf(name, key) {

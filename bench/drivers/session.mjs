@@ -4,8 +4,8 @@ import { ContenderError } from "../closed-loop.mjs";
 import { handshake, isModern, metadataHeaders } from "../messages.mjs";
 
 /** What every request has. */
-export function baseHeaders({ accept = "application/json, text/event-stream" }) {
-  return { "content-type": "application/json", accept };
+export function baseHeaders({ accept = "application/json, text/event-stream", headers = {} }) {
+  return { "content-type": "application/json", accept, ...headers };
 }
 
 /** Opens a legacy session; gives the header that names it. A modern client asks nothing first over HTTP. */
