@@ -14,9 +14,11 @@ const text = (value: string) => [{ type: "text", text: value }];
 
 describe("calculator", () => {
   it("is listed with its schemas and as harmless", async () => {
+    expect(client.instructions).toContain("whole expressions at once");
     const tools = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(["calculator", "add"]);
-    for (const { annotations, description, outputSchema } of tools) {
+    for (const { annotations, description, outputSchema, title } of tools) {
+      expect(title).toBeTruthy();
       expect(annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true, openWorldHint: false });
       expect(description).toBeTruthy();
       expect(outputSchema).toMatchObject({ type: "object" });

@@ -121,6 +121,36 @@ describe("get_weather", () => {
     expect(structuredContent).not.toHaveProperty("apparentCelsius");
   });
 
+  it("is a resource, too, whose cities are completed", async () => {
+    const [found] = (await client.readResource("weather://Paris%2C%20Texas")).contents;
+    expect(JSON.parse((found as { text: string }).text)).toMatchObject({
+      city: "Paris",
+      region: "Texas",
+      celsius: 31.4,
+    });
+    await expect(client.readResource("weather://Atlantis")).rejects.toThrow(
+      'no city named "Atlantis" was found',
+    );
+    const suggestions = async (value: string) =>
+      (
+        await client.complete({
+          ref: { type: "ref/resource", uri: "weather://{city}" },
+          argument: { name: "city", value },
+        })
+      ).completion.values;
+    expect(await suggestions("paris")).toEqual([
+      "Paris, Île-de-France, France",
+      "Paris, Texas, United States",
+    ]);
+    expect(await suggestions("p")).toEqual([]);
+    service.answers.search = (_request, response) => void response.destroy();
+    expect(await suggestions("paris")).toEqual([]);
+  });
+
+  it("says how it is used", () => {
+    expect(client.instructions).toContain("Paris, Texas");
+  });
+
   it("takes base URLs from the environment", async () => {
     vi.stubEnv("OPEN_METEO_URL", service.url);
     vi.stubEnv("OPEN_METEO_GEOCODING_URL", service.url);

@@ -15,6 +15,9 @@ Functions: abs round min max pow sum int float, and all of the math module's usu
 sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians floor ceil trunc factorial comb perm gcd lcm hypot prod.
 Constants: pi e tau inf nan. Lists only as arguments: sum([1, 2, 3]). Integers are exact at any size.`;
 
+const INSTRUCTIONS = `Work out any arithmetic with calculator instead of in your head, whole expressions at once.
+It has no variables and no units: put the numbers in. An error says at which column it is.`;
+
 const PURE = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 /**
@@ -23,12 +26,15 @@ const PURE = { readOnlyHint: true, destructiveHint: false, idempotentHint: true,
  * @param limits bounds on one expression; those left out have their defaults
  */
 export function createCalculator(limits: Partial<CalculatorLimits> = {}): McpServer {
-  const server = new McpServer({
-    name: "calculator",
-    version: "0.1.0",
-    title: "Calculator",
-    description: "Arithmetic as Python 3 does it",
-  });
+  const server = new McpServer(
+    {
+      name: "calculator",
+      version: "0.1.0",
+      title: "Calculator",
+      description: "Arithmetic as Python 3 does it",
+    },
+    { instructions: INSTRUCTIONS },
+  );
 
   server.tool(
     "calculator",

@@ -1,6 +1,6 @@
 /** The weather server: the weather in a city now, by Open-Meteo, which needs no key. */
 
-import { McpServer } from "@patchbay/server";
+import { ErrorCode, McpServer, ProtocolError } from "@patchbay/server";
 import { z } from "zod";
 import { conditionOf } from "./conditions.ts";
 import {
@@ -10,9 +10,13 @@ import {
   fullName,
   type OpenMeteoOptions,
   type Place,
+  searchPlaces,
 } from "./open-meteo.ts";
 
 export type { OpenMeteoOptions } from "./open-meteo.ts";
+
+const INSTRUCTIONS = `get_weather tells the weather now, not a forecast and not the past.
+Cities of one name are told apart by region or country: "Paris, Texas". Times are local to the city.`;
 
 const Weather = z.object({
   city: z.string(),
@@ -51,13 +55,16 @@ export function createWeather(options: Partial<OpenMeteoOptions> = {}): McpServe
     timeout: options.timeout ?? 10_000,
     maxResponseBytes: options.maxResponseBytes ?? 1_000_000,
   };
-  const server = new McpServer({
-    name: "weather",
-    version: "0.1.0",
-    title: "Weather",
-    description: "The current weather in a city, by Open-Meteo",
-    websiteUrl: "https://open-meteo.com",
-  });
+  const server = new McpServer(
+    {
+      name: "weather",
+      version: "0.1.0",
+      title: "Weather",
+      description: "The current weather in a city, by Open-Meteo",
+      websiteUrl: "https://open-meteo.com",
+    },
+    { instructions: INSTRUCTIONS },
+  );
 
   server.tool(
     "get_weather",
@@ -86,7 +93,38 @@ export function createWeather(options: Partial<OpenMeteoOptions> = {}): McpServe
     },
   );
 
+  server.resourceTemplate(
+    "weather://{city}",
+    {
+      name: "weather",
+      title: "Current weather",
+      description: "The current weather in a city, as get_weather tells it",
+      mimeType: "application/json",
+      complete: { city: (typed) => suggestCities(typed, service) },
+    },
+    async (uri, { city = "" }, ctx) => {
+      try {
+        const place = await findPlace(city, service, ctx.signal);
+        return JSON.stringify(describe(place, await currentWeather(place, service, ctx.signal)), null, 2);
+      } catch (error) {
+        ctx.signal.throwIfAborted();
+        // Of a tool the model reads why; of a resource only a protocol error says it.
+        throw new ProtocolError(ErrorCode.InternalError, (error as Error).message, { uri });
+      }
+    },
+  );
+
   return server;
+}
+
+/** Open-Meteo finds nothing by a single letter. */
+const FEWEST_LETTERS = 2;
+
+async function suggestCities(typed: string, service: OpenMeteoOptions): Promise<string[]> {
+  const name = typed.trim();
+  if (name.length < FEWEST_LETTERS) return [];
+  const places = await searchPlaces(name, service, AbortSignal.timeout(service.timeout)).catch(() => []);
+  return [...new Set(places.map(fullName))];
 }
 
 function baseUrl(option: string | undefined, environment: string | undefined, fallback: string): string {

@@ -43,6 +43,21 @@ export type Forecast = z.output<typeof Forecast>;
 const CURRENT = Object.keys(Forecast.shape.current.shape).filter((name) => name !== "time");
 const MAX_PLACES = 10;
 
+/** The places that have a name, or begin with it; the largest first. */
+export async function searchPlaces(
+  name: string,
+  options: OpenMeteoOptions,
+  signal: AbortSignal,
+): Promise<Place[]> {
+  const url = endpoint(options.geocodingUrl, "/v1/search", {
+    name,
+    count: String(MAX_PLACES),
+    language: "en",
+    format: "json",
+  });
+  return (await fetchJson(url, Places, options, signal)).results;
+}
+
 /**
  * Finds a place: a name, and after commas what tells it from others of that name ("Paris, Texas").
  *
@@ -55,13 +70,7 @@ export async function findPlace(
 ): Promise<Place> {
   const [name = "", ...region] = city.split(/[,，]/).map((part) => part.trim());
   const wanted = region.filter((part) => part !== "");
-  const url = endpoint(options.geocodingUrl, "/v1/search", {
-    name,
-    count: String(MAX_PLACES),
-    language: "en",
-    format: "json",
-  });
-  const { results } = await fetchJson(url, Places, options, signal);
+  const results = await searchPlaces(name, options, signal);
   const place = results.find((result) => wanted.every((part) => isIn(result, part)));
   if (place !== undefined) return place;
   if (results.length > 0) {
