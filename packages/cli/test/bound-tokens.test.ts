@@ -84,11 +84,12 @@ test("a user logs in, calls, and is allowed more, and what is overheard is worth
     const own = Object.entries(last?.headers ?? {}).filter(([name]) =>
       /^(accept|content-type|mcp-)/.test(name),
     );
-    for (const credentials of [
+    const overheard: Record<string, string>[] = [
       { authorization: `DPoP ${token}`, dpop: String(last?.headers.dpop) },
       { authorization: `DPoP ${token}` },
       { authorization: `Bearer ${token}` },
-    ]) {
+    ];
+    for (const credentials of overheard) {
       const headers = { ...(Object.fromEntries(own) as Record<string, string>), ...credentials };
       const again = await fetch(url, { method: "POST", headers, body: last?.body ?? "" });
       expect(again.status).toBe(401);

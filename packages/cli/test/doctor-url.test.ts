@@ -1,10 +1,10 @@
 /** `doctor <url>`: each step on the way to a server, failing, and all of them well. */
 
 import { join } from "node:path";
+import { fileStore, login } from "@patchbay/client/oauth";
 import { McpServer } from "@patchbay/server";
 import { serveHttp } from "@patchbay/server/http";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { fileStore, login } from "../../client/src/oauth.ts";
 import {
   agreeing,
   authorizationSite,

@@ -24,7 +24,7 @@ async function serve(words: string[], env: Record<string, string> = {}): Promise
 }
 
 async function status(url: string, token: string | undefined): Promise<number> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return (await fetch(url, { method: "DELETE", headers })).status;
 }
 
