@@ -10,7 +10,12 @@ import { z } from "zod";
 const shop = new McpServer({ name: "shop", version: "1.0.0" });
 shop.tool(
   "umbrellas",
-  { description: "How many umbrellas are left in a city's shop", input: z.object({ city: z.string() }) },
+  {
+    description: "How many umbrellas are left in a city's shop",
+    input: z.object({ city: z.string() }),
+    // What only reads need not be approved.
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
   ({ city }) => `${city.length} umbrellas are left in ${city}`,
 );
 

@@ -1,19 +1,39 @@
 /** A host with its model and its servers, as `ask`, `chat` and their options describe it. */
 
-import { chooseModel, createHost, type Host, readHostSettings, warmUp } from "@patchbay/host";
-import { type Connection, open } from "./connection.ts";
+import { dirname, join } from "node:path";
+import {
+  type ConversationStore,
+  chooseModel,
+  conversationFiles,
+  createHost,
+  fileTrust,
+  type Host,
+  readHostSettings,
+  type ServerIdentity,
+  warmUp,
+} from "@patchbay/host";
+import { approver } from "./approvals.ts";
+import { userConfigFile } from "./config/config.ts";
+import { open } from "./connection.ts";
 import type { Context, ServerOptions } from "./context.ts";
+import { canAsk } from "./dialog.ts";
 import { type Failure, toFailure, unreachable } from "./failure.ts";
+import type { Output } from "./output.ts";
+import { askUser } from "./questions.ts";
+import { shownUrl } from "./secrets.ts";
 import { chooseServers, type Target } from "./targets.ts";
 
 export interface AgentOptions extends ServerOptions {
   server?: string[];
+  /** Approve what would be asked. */
+  yes?: boolean;
 }
 
 export interface Agent {
   host: Host;
   /** The names of the servers that were reached. */
   servers: string[];
+  conversations: ConversationStore;
 }
 
 /**
@@ -39,35 +59,71 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   }
   const wanted = names.length > 0 || context.command !== undefined;
   if (missing[0] !== undefined && (wanted || targets.length === 0)) throw missing[0];
-  const [model, , ...connections] = await Promise.allSettled([
-    chooseModel(process.env, { fromFile: context.fromFile }),
-    warmUp(),
-    ...targets.map((target) => open(target, options, context)),
-  ]);
-  const reached = connections.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const warming = warmUp();
+  // No question waits for it any more where a server cannot be reached.
+  warming.catch(() => {});
+  const model = await chooseModel(process.env, { fromFile: context.fromFile });
+  const folder = dirname(userConfigFile());
+  const conversations = conversationFiles(join(folder, "conversations"));
+  const asks = canAsk() && !context.output.json;
+  const host = createHost({
+    model,
+    systemPrompt,
+    toolTimeout,
+    rules: { allow: targets.filter(isHarmless).map(({ name }) => `${name}/*`) },
+    onApproval: approver(options, context),
+    onElicit: asks ? (params, { server, signal }) => askUser(server, params, signal) : undefined,
+    trust: fileTrust(join(folder, "trust.json")),
+    checkpoints: conversations,
+  });
+  const named = new Map<string, Target>();
+  for (const target of targets) {
+    // Two URLs may differ only in what is not shown.
+    let name = target.name;
+    for (let number = 2; named.has(name); number++) name = `${target.name} (${number})`;
+    named.set(name, target);
+  }
+  const connections = await Promise.allSettled(
+    Array.from(named, async ([name, target]) => {
+      const identity = identityOf(name, target, context.output);
+      await host.admit(identity, { signal: context.signal, approved: true });
+      const { client } = await open(target, options, context, host.connectOptions(name));
+      host.add(name, client);
+      return name;
+    }),
+  );
+  const servers = connections.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
   const refused = connections.flatMap((each) => (each.status === "rejected" ? [toFailure(each.reason)] : []));
   try {
     context.signal.throwIfAborted();
-    if (model.status === "rejected") throw model.reason;
     const all = refused.map((failure) => failure.message).join("\n");
-    if (refused.length > 0 && (wanted || reached.length === 0)) throw unreachable(all);
+    if (refused.length > 0 && (wanted || servers.length === 0)) throw unreachable(all);
+    await warming;
   } catch (thrown) {
-    await Promise.all(reached.map(({ client }) => client.close()));
+    await host.close();
     throw thrown;
   }
   for (const failure of [...missing, ...refused]) context.output.warn(`${failure.message} It is left out.`);
-  const clients = new Map<string, Connection["client"]>();
-  for (const { target, client } of reached) {
-    // Two URLs may differ only in what is not shown.
-    let name = target.name;
-    for (let number = 2; clients.has(name); number++) name = `${target.name} (${number})`;
-    clients.set(name, client);
-  }
-  const host = createHost({
-    clients,
-    model: model.value,
-    systemPrompt,
-    toolTimeout,
-  });
-  return { host, servers: [...clients.keys()] };
+  return { host, servers, conversations };
+}
+
+/** The built-ins that change nothing, and send a place's name at most, to one service: nobody need be asked. */
+function isHarmless({ name, builtin }: Target): boolean {
+  return builtin === true && (name === "calculator" || name === "weather");
+}
+
+/** What a server is, without the secrets that it is given. */
+function identityOf(name: string, { to, file, builtin }: Target, output: Output): ServerIdentity {
+  const origin = builtin === true ? "builtin" : file === undefined ? "typed" : "configured";
+  const about = { name, origin, ...(file !== undefined && { file }) } as const;
+  if ("url" in to)
+    return { ...about, url: output.without(shownUrl(to.url)), headers: Object.keys(to.headers ?? {}) };
+  const { command, args = [], env = {}, cwd } = to;
+  return {
+    ...about,
+    command: output.without(command),
+    args: output.without(args),
+    env: Object.keys(env),
+    ...(cwd !== undefined && { cwd }),
+  };
 }

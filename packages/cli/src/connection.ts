@@ -3,8 +3,9 @@
 import { type Client, type ConnectOptions, connect } from "@patchbay/client";
 import type { Context, ServerOptions } from "./context.ts";
 import { authFor } from "./credentials.ts";
+import { canAsk } from "./dialog.ts";
 import { Failure, toFailure, unreachable } from "./failure.ts";
-import { askUser, canAsk } from "./questions.ts";
+import { askUser } from "./questions.ts";
 import { findTarget, type Target } from "./targets.ts";
 import { VERSION } from "./version.ts";
 import { visibleLine, visibleName } from "./visible.ts";
@@ -32,10 +33,13 @@ export async function withServer<T>(
   const target = await findTarget(name, options, context);
   // Who works on a terminal can be asked; what a program reads must not wait for a person.
   const asks = canAsk() && !context.output.json;
-  const onElicit: OnElicit | undefined = asks
-    ? (params, { signal }) => askUser(target.name, params, AbortSignal.any([signal, context.signal]))
-    : undefined;
-  const connection = await open(target, options, context, onElicit);
+  const answers: Answers = asks
+    ? {
+        onElicit: (params, { signal }) =>
+          askUser(target.name, params, AbortSignal.any([signal, context.signal])),
+      }
+    : {};
+  const connection = await open(target, options, context, answers);
   try {
     return await work(connection);
   } catch (thrown) {
@@ -47,7 +51,8 @@ export async function withServer<T>(
   }
 }
 
-type OnElicit = NonNullable<ConnectOptions["onElicit"]>;
+/** Who answers what the server asks. */
+type Answers = Pick<ConnectOptions, "onElicit" | "onSample" | "roots" | "onSessionLost">;
 
 /** Milliseconds that a request may take in all, however much progress it reports. */
 const MAX_TIMEOUT = 600_000;
@@ -60,7 +65,7 @@ export async function open(
   target: Target,
   options: ServerOptions,
   context: Context,
-  onElicit?: OnElicit,
+  answers: Answers = {},
 ): Promise<Connection> {
   const { output, signal } = context;
   const timeout = options.timeout ?? target.timeout;
@@ -72,7 +77,7 @@ export async function open(
       ...(auth && { auth }),
       clientInfo: { name: "patchbay", version: VERSION },
       signal,
-      ...(onElicit && { onElicit }),
+      ...answers,
       connectTimeout: options.timeout,
       timeout,
       maxTimeout: timeout === undefined ? undefined : Math.max(timeout, MAX_TIMEOUT),

@@ -95,6 +95,9 @@ ${EXIT_CODES}`,
       );
   const agent = (command: Command): Command =>
     client(command).option("-s, --server <target>", "a server to use; may be repeated", collect);
+  /** The options of a command that has a model use them. */
+  const asking = (command: Command): Command =>
+    agent(command).option("--yes", "approve what you would be asked about");
 
   const serve = add(
     "serve",
@@ -365,7 +368,7 @@ and --issuer says whose it is.`,
       perform(async (context) => (await import("./commands/whoami.ts")).whoami(target, options, context)),
     );
 
-  agent(
+  asking(
     add(
       "ask",
       "ask one question; a model answers it with the servers' tools",
@@ -376,7 +379,8 @@ and --issuer says whose it is.`,
         `patchbay ask "What does README.md say?" -- npx -y @modelcontextprotocol/server-filesystem .`,
       ],
       `
-The answer goes to stdout, the steps to stderr.
+The answer goes to stdout, the steps to stderr. What may change something asks you first; without a terminal it is
+denied, and the exit code is 1.
 ${SERVERS}
 ${MODELS}`,
     ),
@@ -388,7 +392,7 @@ ${MODELS}`,
       ),
     );
 
-  agent(
+  asking(
     add(
       "chat",
       "a conversation: questions that know of those before",
@@ -399,13 +403,16 @@ ${MODELS}`,
         `printf '1+1\\n2+2\\n' | patchbay chat`,
       ],
       `
-exit, quit or Ctrl-D ends it. A turn that fails does not.
+exit, quit or Ctrl-D ends it. A turn that fails does not. What may change something asks you first; without a terminal
+it is denied. A conversation on a terminal is kept beside your own mcp.json, for --resume.
 ${SERVERS}
 ${MODELS}`,
     ),
-  ).action((options) =>
-    perform(async (context) => (await import("./commands/chat.ts")).chat(options, context)),
-  );
+  )
+    .option("--resume [id]", "go on with a conversation: the last one, or the one that is named")
+    .action((options) =>
+      perform(async (context) => (await import("./commands/chat.ts")).chat(options, context)),
+    );
 
   agent(
     add(

@@ -1,20 +1,9 @@
 /** What a server asks the user, asked on the terminal: a form field by field, or a page to visit. */
 
-import { createInterface, type Interface } from "node:readline/promises";
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { type ElicitParams, type ElicitResult, isObject, type JsonObject } from "@patchbay/core";
+import { type Ask, dialog, type Terminal } from "./dialog.ts";
 import { visible, visibleLine } from "./visible.ts";
-
-export interface Terminal {
-  input: Readable;
-  /** Not stdout: that is for the answer. */
-  output: Writable;
-}
-
-/** Whether somebody is there to be asked. */
-export function canAsk(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
-}
 
 /**
  * Asks the user what a server wants to know. Who answers `n` has declined; who closes the input, or interrupts,
@@ -22,45 +11,25 @@ export function canAsk(): boolean {
  *
  * @param server as the user knows it: they should see who asks
  */
-export async function askUser(
+export function askUser(
   server: string,
   params: ElicitParams,
   signal: AbortSignal,
-  { input, output }: Terminal = { input: process.stdin, output: process.stderr },
+  terminal?: Terminal,
 ): Promise<ElicitResult> {
-  const lines = createInterface({ input, output });
-  const closed = new AbortController();
-  lines.once("close", () => closed.abort());
-  // Who types ahead of the questions is heard too.
-  const early: string[] = [];
-  lines.on("line", (line) => early.push(line));
-  const ask = async (text: string) => {
-    const line = early.shift();
-    if (line === undefined) return lines.question(text, { signal: AbortSignal.any([signal, closed.signal]) });
-    output.write(`${text}${line}\n`);
-    return line;
-  };
-  try {
+  const talk = async (ask: Ask, output: Writable): Promise<ElicitResult> => {
     output.write(`\n${visibleLine(server)} asks: ${visible(params.message)}\n`);
     if (params.mode === "url") {
       output.write(`  ${visibleLine(params.url)}\n`);
-      return {
-        action: (await agrees("  Open this page, then press Enter (n to decline): ", ask))
-          ? "accept"
-          : "decline",
-      };
+      const agreed = await agrees("  Open this page, then press Enter (n to decline): ", ask);
+      return { action: agreed ? "accept" : "decline" };
     }
     if (!(await agrees("  Answer? [Y/n] ", ask))) return { action: "decline" };
     return { action: "accept", content: await fillIn(params.requestedSchema, ask, output) };
-  } catch (thrown) {
-    if (closed.signal.aborted || (thrown as Error).name === "AbortError") return { action: "cancel" };
-    throw thrown;
-  } finally {
-    lines.close();
-  }
+  };
+  return dialog<ElicitResult>(signal, { action: "cancel" }, talk, terminal);
 }
 
-type Ask = (text: string) => ReturnType<Interface["question"]>;
 type Content = NonNullable<ElicitResult["content"]>;
 
 /** Nothing but yes is taken for yes: who types an answer too early has not agreed to give it. */

@@ -1,9 +1,9 @@
 /** Shows how a question is answered while it is, and keeps the steps for `--json`. */
 
 import type { JsonObject } from "@patchbay/core";
-import type { HostEvent, ToolEndEvent } from "@patchbay/host";
+import type { AnswerEvent, ApprovalRequest, HostEvent, ToolEndEvent } from "@patchbay/host";
 import { duration, type Output } from "./output.ts";
-import { visible, visibleLine, visibleName } from "./visible.ts";
+import { visible, visibleLine, visibleName, visibleNames } from "./visible.ts";
 
 /** One tool call, as `--json` tells it. */
 export interface Step {
@@ -27,6 +27,9 @@ export class Steps {
   #taken: Step[] = [];
   #model: string | undefined;
   #said = "";
+  #denied = 0;
+  /** Of the last answer; empty where there is nothing to say. */
+  #figures = "";
 
   /**
    * @param speaker what stands before each thing that is said
@@ -44,10 +47,16 @@ export class Steps {
     return this.#taken;
   }
 
+  /** How much was denied since the last question because nobody was there to be asked. */
+  get denied(): number {
+    return this.#denied;
+  }
+
   /** Call it before each question. */
   begin(): void {
     this.endLine();
     this.#taken = [];
+    this.#denied = 0;
     this.#started.clear();
   }
 
@@ -90,7 +99,25 @@ export class Steps {
           `the tool ${visibleName(event.tool)} of ${visibleName(event.server)} is left out: ${shortened(event.reason, MAX_FAILURE)}`,
         );
         break;
+      case "approval":
+        if (event.by === "nobody") this.#deny(event.request);
+        break;
+      case "tools_changed":
+        output.note(`the tools have changed: ${event.added.length} came, ${event.removed.length} went`);
+        break;
+      case "server_restarted":
+        output.note(`${visibleName(event.server)} is back: ${shortened(event.reason, MAX_FAILURE)}`);
+        break;
+      case "trimmed":
+        output.note(
+          `the conversation is long: left out ${event.turns} turns and ${event.results} results of it`,
+        );
+        break;
+      case "step_limit":
+        output.note(`${event.limit} steps are used up: the model is asked to conclude`);
+        break;
       case "answer":
+        this.#figures = figures(event);
         break;
     }
   };
@@ -100,6 +127,7 @@ export class Steps {
     const said = this.#said;
     this.endLine();
     if (said.trim() !== text.trim()) this.#output.styled(this.#speaker + visible(text));
+    if (this.#figures !== "") this.#output.note(this.#figures);
   }
 
   #end({ id, server, tool, milliseconds, isError, text }: ToolEndEvent): void {
@@ -108,6 +136,22 @@ export class Steps {
     const name = `${visibleName(server)}: ${visibleName(tool)}`;
     if (isError) this.#output.note(`✗ ${name} failed after ${took}: ${shortened(text, MAX_FAILURE)}`);
     else this.#output.note(`✓ ${name} took ${took}`);
+  }
+
+  #deny(request: ApprovalRequest): void {
+    const server = visibleName(request.server);
+    if (request.kind === "tools") {
+      const tools = visibleNames(request.changes.map(({ tool }) => tool));
+      this.#warnOnce(
+        `${server}: ${tools}: changed since approved, and left out. To see how, run this in a terminal.`,
+      );
+      return;
+    }
+    this.#denied++;
+    const what = request.kind === "tool" ? `${server}: ${visibleName(request.tool)}` : server;
+    this.#output.warn(
+      `denied, as nobody is here to be asked: ${what}. Run this in a terminal, or with --yes.`,
+    );
   }
 
   /** Ends what is being said, if anything is. */
@@ -121,6 +165,13 @@ export class Steps {
     this.#warned.add(text);
     this.#output.warn(text);
   }
+}
+
+/** Time and tokens, where a language model answered. */
+function figures({ milliseconds, usage }: AnswerEvent): string {
+  if (usage === undefined) return "";
+  const cached = usage.cachedTokens === undefined ? "" : ` (${usage.cachedTokens} cached)`;
+  return `${duration(milliseconds)}, ${usage.inputTokens} tokens in${cached}, ${usage.outputTokens} out`;
 }
 
 function shortened(text: string, length: number): string {

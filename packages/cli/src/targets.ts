@@ -6,8 +6,8 @@ import { nearest } from "@patchbay/core";
 import { builtinNames, builtins } from "@patchbay/servers";
 import { type Config, type Named, readConfig } from "./config/config.ts";
 import type { Context, ServerOptions } from "./context.ts";
+import { canAsk } from "./dialog.ts";
 import { usage } from "./failure.ts";
-import { canAsk } from "./questions.ts";
 import { type Hidden, secretsOfUrl, shownUrl } from "./secrets.ts";
 import { visibleName, visibleNames } from "./visible.ts";
 
@@ -19,6 +19,10 @@ export interface Target {
     | { url: string; headers?: Record<string, string> };
   /** Milliseconds for one request, where the configuration says so. */
   timeout?: number;
+  /** It comes with Patchbay. */
+  builtin?: true;
+  /** The file that configures it. The user has agreed to what it says. */
+  file?: string;
 }
 
 /**
@@ -99,9 +103,9 @@ async function named(name: string, config: Config, context: Context): Promise<Ta
     const entry = await config.server(name, asking(context));
     output.hide(config.hidden);
     const { timeout, disabled: _, ...to } = entry as NonNullable<typeof entry>;
-    return { name, to, timeout };
+    return { name, to, timeout, file: written.file };
   }
-  if (builtinNames.includes(name)) return { name, to: builtin(name, output) };
+  if (builtinNames.includes(name)) return { name, to: builtin(name, output), builtin: true };
   if (existsSync(name)) {
     throw usage(
       `"${name}" is a file. To start it as a server, write the command after --, such as: -- node ${name}`,

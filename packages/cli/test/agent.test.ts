@@ -62,7 +62,10 @@ describe("ask", () => {
   });
 
   it("uses the server after --, and those of --server", async () => {
-    expect(await patchbay("ask", 'echo {"text":"hi"}', ...AFTER)).toMatchObject({ code: 0, stdout: "hi\n" });
+    expect(await patchbay("ask", 'echo {"text":"hi"}', "--yes", ...AFTER)).toMatchObject({
+      code: 0,
+      stdout: "hi\n",
+    });
     const one = await patchbay("ask", "add a number", "--server", "calculator");
     expect(one.stderr).not.toMatch(/get_weather/);
   });
@@ -72,7 +75,7 @@ describe("ask", () => {
     const down = { url: "http://127.0.0.1:9/mcp" };
     const file = join(cwd, "mcp.json");
     writeFileSync(file, JSON.stringify({ mcpServers: { up, down } }));
-    const { code, stdout, stderr } = await patchbay("ask", 'echo {"text":"hi"}');
+    const { code, stdout, stderr } = await patchbay("ask", 'echo {"text":"hi"}', "--yes");
     expect([code, stdout]).toEqual([0, "hi\n"]);
     expect(stderr).toMatch(/warning: down: .*left out/);
     expect(await patchbay("ask", "1", "--server", "down")).toMatchObject({ code: 3, stdout: "" });
@@ -86,7 +89,7 @@ describe("ask", () => {
   });
 
   it("SIGINT ends the tool, its server, and us", async () => {
-    const { child, said, ended } = begin(["ask", "hang {}", ...AFTER], { cwd });
+    const { child, said, ended } = begin(["ask", "hang {}", "--yes", ...AFTER], { cwd });
     const [, pid] = await said("stderr", /pid (\d+)/);
     child.kill("SIGINT");
     expect((await ended).code).toBe(130);
@@ -121,7 +124,7 @@ describe("chat", () => {
   });
 
   it("SIGINT ends it and its servers: exit 130", async () => {
-    const { child, said, ended } = begin(["chat", ...AFTER], { cwd });
+    const { child, said, ended } = begin(["chat", "--yes", ...AFTER], { cwd });
     child.stdin.write("hang {}\n");
     const [, pid] = await said("stderr", /pid (\d+)/);
     child.kill("SIGINT");

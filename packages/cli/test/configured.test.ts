@@ -66,7 +66,7 @@ describe("the configuration", () => {
     const down = { command: process.execPath, args: ["-e", "process.exit(3)"] };
     const own = { command: process.execPath, args: [FIXTURE] };
     configure({ unset: { command: "${PATCHBAY_UNSET}" }, down, off: { command: "x", disabled: true }, own });
-    const { code, stdout, stderr } = await patchbay("ask", "echo: here");
+    const { code, stdout, stderr } = await patchbay("ask", "echo: here", "--yes");
     expect([code, stdout]).toEqual([0, "here\n"]);
     expect(stderr).toMatch(
       /warning: mcp\.json: mcpServers\.unset\.command: .*PATCHBAY_UNSET.* It is left out\.\n/,
@@ -82,7 +82,7 @@ describe("the configuration", () => {
   it("prefixes tools of one name with their servers' names", async () => {
     const own = { command: process.execPath, args: [FIXTURE] };
     configure({ one: own, two: own });
-    expect(await patchbay("ask", "two/echo: here")).toMatchObject({
+    expect(await patchbay("ask", "two/echo: here", "--yes")).toMatchObject({
       code: 0,
       stdout: "here\n",
       stderr: expect.stringMatching(/→ two: echo /),

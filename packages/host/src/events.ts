@@ -158,7 +158,7 @@ export interface AnswerEvent {
   ok: boolean;
   /** Of the whole turn. */
   milliseconds: number;
-  /** Of all replies of the model in this turn, those for servers included; missing where the provider does not say. */
+  /** Of all replies of the model in this turn, but not those for servers; missing where the provider does not say. */
   usage?: Usage;
 }
 

@@ -21,21 +21,28 @@ export {
 } from "./consent/trust.ts";
 export { HostError, type HostErrorCode } from "./errors.ts";
 export type * from "./events.ts";
-export {
-  type Answer,
-  type AskOptions,
-  type Conversation,
-  createHost,
-  type Host,
-  type HostOptions,
-  warmUp,
-} from "./host.ts";
+export { createHost, warmUp } from "./host.ts";
 export { type ConversationFilesOptions, conversationFiles } from "./memory/file-store.ts";
 export type { ConversationInfo, ConversationStore } from "./memory/store.ts";
 export { type ChooseOptions, chooseModel } from "./models/choose.ts";
 export { LOCAL_SERVERS, type LocalServer } from "./models/local.ts";
 export type { Model, ModelReply, ModelRequest, ReplySettings } from "./models/model.ts";
+export type {
+  Answer,
+  AskOptions,
+  Conversation,
+  ConversationOptions,
+  Host,
+  HostOptions,
+} from "./options.ts";
 export { RULE_PLANNER } from "./planner/planner.ts";
+export type {
+  AskedBy,
+  HostConnectOptions,
+  HostRoots,
+  OnElicit,
+  SamplingOptions,
+} from "./questions/desk.ts";
 export {
   type Environment,
   type HostSettings,

@@ -12,7 +12,7 @@ afterEach(async () => {
 
 async function planning(servers: Record<string, McpServer>): Promise<Host> {
   const model = await chooseModel({ MODEL_PROVIDER: "rules" });
-  const host = createHost({ clients: await connectAll(servers), model });
+  const host = createHost({ clients: await connectAll(servers), model, onApproval: () => "session" });
   open.push(host);
   return host;
 }
@@ -32,16 +32,23 @@ describe("exact forms", () => {
     const host = await both();
     const events: HostEvent[] = [];
     const answer = await host.ask("564*34+12.4/455**2", { onEvent: (event) => events.push(event) });
-    expect(answer).toEqual({ text: "19176.00005989615", ok: true, model: "rule planner (not an AI model)" });
+    expect(answer).toMatchObject({
+      text: "19176.00005989615",
+      ok: true,
+      model: "rule planner (not an AI model)",
+    });
     expect(events.map(({ type }) => type)).toEqual([
       "model_start",
+      "model_end",
+      "approval",
       "tool_start",
       "tool_end",
       "model_start",
       "text",
+      "model_end",
       "answer",
     ]);
-    expect(events[2]).toMatchObject({ server: "calculator", tool: "calculator", isError: false });
+    expect(events[4]).toMatchObject({ server: "calculator", tool: "calculator", isError: false });
   });
 
   it.each([
@@ -201,7 +208,7 @@ describe("in the loop", () => {
   it("goes on without a server that is gone, and names it", async () => {
     const clients = await connectAll({ calculator: calculator(), weather: weather() });
     const model = await chooseModel({ MODEL_PROVIDER: "rules" });
-    const host = createHost({ clients, model });
+    const host = createHost({ clients, model, rules: { allow: ["*"] } });
     open.push(host);
     await clients.weather?.close();
     const events: HostEvent[] = [];

@@ -62,7 +62,7 @@ async function hostOn(
     },
     stream === undefined ? {} : { stream },
   );
-  const host = createHost({ clients, model, ...limits });
+  const host = createHost({ clients, model, rules: { allow: ["*"] }, ...limits });
   open.push(host);
   return { host, wire, clients };
 }
@@ -112,10 +112,12 @@ describe.each(PROVIDERS)("$provider", (wired) => {
 
     expect(events.filter(({ type }) => type !== "text").map(({ type }) => type)).toEqual([
       "model_start",
+      "model_end",
       "tool_start",
       "tool_progress",
       "tool_end",
       "model_start",
+      "model_end",
       "answer",
     ]);
     expect(events.find(({ type }) => type === "tool_start")).toMatchObject({

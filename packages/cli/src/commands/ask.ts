@@ -11,13 +11,13 @@ export async function ask(question: string, options: AgentOptions, context: Cont
   const { host } = await openAgent(options, context);
   try {
     const steps = new Steps(output);
-    const { text, ok, model } = await host.ask(question, { signal, onEvent: steps.onEvent });
+    const { text, ok, model, ...figures } = await host.ask(question, { signal, onEvent: steps.onEvent });
     if (output.json && !ok) throw failed(text);
-    if (output.json) output.value({ answer: text, model, steps: steps.taken });
+    if (output.json) output.value({ answer: text, model, steps: steps.taken, ...figures });
     else if (ok) steps.answer(text);
     // What the rule planner says where it found nothing to run is help, not an answer.
     else output.message(text);
-    return ok ? ExitCode.ok : ExitCode.failed;
+    return ok && steps.denied === 0 ? ExitCode.ok : ExitCode.failed;
   } finally {
     await host.close();
   }

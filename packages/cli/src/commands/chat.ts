@@ -1,72 +1,121 @@
 /** `chat`: questions and answers in one context, until `exit`. */
 
 import { createInterface } from "node:readline";
-import type { Conversation, Host } from "@patchbay/host";
+import type { AskOptions, Conversation, Host } from "@patchbay/host";
 import { type AgentOptions, openAgent } from "../agent.ts";
 import type { Context } from "../context.ts";
-import { toFailure } from "../failure.ts";
+import { toFailure, usage } from "../failure.ts";
 import { Steps } from "../steps.ts";
-import { visibleNames } from "../visible.ts";
+import { visibleName, visibleNames } from "../visible.ts";
 
-export async function chat(options: AgentOptions, context: Context): Promise<void> {
+export interface ChatOptions extends AgentOptions {
+  /** The id of a conversation; true for the last one. */
+  resume?: string | true;
+}
+
+/** Lines that are remembered for the arrow keys. */
+const HISTORY = 100;
+
+export async function chat(options: ChatOptions, context: Context): Promise<void> {
   const { output, signal } = context;
-  const { host, servers } = await openAgent(options, context);
+  const { host, servers, conversations } = await openAgent(options, context);
   try {
+    const kept = process.stdin.isTTY === true || options.resume !== undefined;
+    const id = options.resume === true ? (await conversations.list())[0]?.id : options.resume;
+    if (options.resume !== undefined && id === undefined)
+      throw usage("There is no conversation to go on with.");
+    if (id !== undefined && (await conversations.load(id)) === undefined)
+      throw usage(`There is no conversation "${visibleName(id)}".`);
+    const conversation = host.conversation(kept ? { ...(id !== undefined && { id }) } : { keep: false });
     output.note(
       `${host.model.label}, with the tools of ${visibleNames(servers)}. exit, quit or Ctrl-D ends.`,
     );
-    await converse(host, context);
+    await converse(host, conversation, context);
+    if (kept && process.stdin.isTTY)
+      output.note(`patchbay chat --resume ${conversation.id} goes on with this.`);
     signal.throwIfAborted();
   } finally {
     await host.close();
   }
 }
 
-async function converse(host: Host, { output, signal }: Context): Promise<void> {
+async function converse(host: Host, conversation: Conversation, context: Context): Promise<void> {
+  const { output, signal } = context;
   const { cyan, green } = output.colors;
   const interactive = process.stdin.isTTY === true;
-  const lines = createInterface({
-    input: process.stdin,
-    // Without an output it neither echoes nor prompts: what comes from a pipe is echoed by us.
-    ...(interactive ? { output: process.stdout } : {}),
-    prompt: `${cyan("user >")} `,
-  });
-  // On a terminal, readline sees Ctrl-C before the process does.
-  lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
+  const steps = new Steps(output, { speaker: `${green("assistant >")} `, model: host.model.label });
+  if (await conversation.isWaiting()) {
+    output.note("The last turn was not over; it goes on.");
+    await turn("", (options) => conversation.resume(options), steps, context);
+  }
+  for await (const line of interactive ? typedLines(`${cyan("user >")} `, context) : pipedLines(context)) {
+    const question = line.trim();
+    if (signal.aborted || question === "exit" || question === "quit") return;
+    if (question === "") continue;
+    if (!interactive && !output.json) output.styled(`${cyan("user >")} ${question}`);
+    await turn(question, (options) => conversation.ask(question, options), steps, context);
+    if (signal.aborted) return;
+  }
+  // Ctrl-C and Ctrl-D leave the cursor behind the prompt.
+  if (interactive) output.styled("");
+}
+
+/** Lines of a terminal. Between them it is free for who else asks the user something. */
+async function* typedLines(prompt: string, { signal }: Context): AsyncGenerator<string> {
+  let history: string[] = [];
+  while (!signal.aborted) {
+    const lines = createInterface({
+      input: process.stdin,
+      output: process.stdout,
+      prompt,
+      history,
+      historySize: HISTORY,
+    });
+    // On a terminal, readline sees Ctrl-C before the process does.
+    lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
+    lines.on("history", (now) => {
+      history = now;
+    });
+    const close = () => lines.close();
+    signal.addEventListener("abort", close, { once: true });
+    const line = await new Promise<string | undefined>((resolve) => {
+      lines.once("line", resolve);
+      lines.once("close", () => resolve(undefined));
+      lines.prompt();
+    });
+    signal.removeEventListener("abort", close);
+    lines.close();
+    if (line === undefined) return;
+    yield line;
+  }
+}
+
+async function* pipedLines({ signal }: Context): AsyncGenerator<string> {
+  const lines = createInterface({ input: process.stdin });
   const close = () => lines.close();
   signal.addEventListener("abort", close, { once: true });
   if (signal.aborted) close();
-  const conversation = host.conversation();
-  const steps = new Steps(output, { speaker: `${green("assistant >")} `, model: host.model.label });
-  let left = false;
-  if (interactive) lines.prompt();
-  for await (const line of lines) {
-    const question = line.trim();
-    left = question === "exit" || question === "quit";
-    if (signal.aborted || left) break;
-    if (question !== "") {
-      if (!interactive && !output.json) output.styled(`${cyan("user >")} ${question}`);
-      await turn(conversation, question, steps, { output, signal });
-    }
-    if (interactive && !signal.aborted) lines.prompt();
+  try {
+    yield* lines;
+  } finally {
+    signal.removeEventListener("abort", close);
+    lines.close();
   }
-  signal.removeEventListener("abort", close);
-  lines.close();
-  // Ctrl-C and Ctrl-D leave the cursor behind the prompt.
-  if (interactive && !left) output.styled("");
 }
 
 /** One question. What goes wrong is told, and the next may be asked. */
 async function turn(
-  conversation: Conversation,
   question: string,
+  work: (options: AskOptions) => ReturnType<Conversation["resume"]>,
   steps: Steps,
   { output, signal }: Pick<Context, "output" | "signal">,
 ): Promise<void> {
   steps.begin();
   try {
-    const { text, ok, model } = await conversation.ask(question, { signal, onEvent: steps.onEvent });
-    if (output.json) output.value({ question, answer: text, ok, model, steps: steps.taken });
+    const answer = await work({ signal, onEvent: steps.onEvent });
+    if (answer === undefined) return;
+    const { text, ok, model, ...figures } = answer;
+    if (output.json) output.value({ question, answer: text, ok, model, steps: steps.taken, ...figures });
     else steps.answer(text);
   } catch (thrown) {
     steps.endLine();

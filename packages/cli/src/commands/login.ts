@@ -4,8 +4,8 @@ import { createInterface } from "node:readline/promises";
 import { type Connection, open } from "../connection.ts";
 import type { Context, ServerOptions } from "../context.ts";
 import { findSite, openStore, type Site } from "../credentials.ts";
+import { canAsk } from "../dialog.ts";
 import { usage } from "../failure.ts";
-import { canAsk } from "../questions.ts";
 import { visibleName } from "../visible.ts";
 import { describe } from "./whoami.ts";
 

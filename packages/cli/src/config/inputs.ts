@@ -2,8 +2,8 @@
 
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import type { Terminal } from "../dialog.ts";
 import { usage } from "../failure.ts";
-import type { Terminal } from "../questions.ts";
 import { visible, visibleLine, visibleName } from "../visible.ts";
 import type { Input } from "./schema.ts";
 

@@ -3,6 +3,7 @@
 import { type BaseMessage, ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import type { Continuation } from "@patchbay/client";
 import type { JsonObject, Progress } from "@patchbay/core";
 import { prepareArguments } from "./calls.ts";
 import type { Catalog, OfferedTool } from "./catalog.ts";
@@ -30,6 +31,9 @@ export type ToolArtifact = Pick<ToolOutcome, "images" | "untrusted" | "handle" |
 /** What the tools node hands on to a call, through `configurable`. */
 export interface CallContext {
   onProgress?: (progress: Progress) => void;
+  /** See RunOptions. */
+  suspend?: boolean;
+  continuation?: Continuation;
   /** Told what came of the call: the server's own result is not kept in the history, for it may be large. */
   onOutcome?: (outcome: ToolOutcome) => void;
   /** Where the conversation keeps long results. Default: one place for all that share the tool. */
@@ -40,17 +44,19 @@ type CallConfig = LangGraphRunnableConfig<CallContext> & { toolCall?: { id?: str
 
 type Call = (id: string, args: JsonObject, results: KeptResults, config: CallConfig) => Promise<ToolOutcome>;
 
-/** Makes the LangChain tool. What fails becomes a ToolMessage marked as an error; only cancelling throws. */
+/** Makes the LangChain tool. What fails becomes a ToolMessage marked as an error; only cancelling and being suspended throw. */
 export function toLangChainTool(offered: OfferedTool, limits: ToolLimits): StructuredToolInterface {
   // Who reads what a server describes leaves it to the server to check: our validator takes time to load.
   const checks = limits.reader === "model";
   return traced(offered, checks, async (id, args, results, { signal, configurable }) => {
-    const onProgress = configurable?.onProgress;
+    const { onProgress, suspend, continuation } = configurable ?? {};
     return await runTool(id, offered, args, {
       ...limits,
       results,
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress }),
+      ...(suspend === undefined ? {} : { suspend }),
+      ...(continuation === undefined ? {} : { continuation }),
     });
   });
 }

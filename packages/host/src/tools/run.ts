@@ -1,5 +1,6 @@
 /** Runs a call: a server's tool by `tools/call`, or one of the host's own. What fails becomes an outcome. */
 
+import { type Continuation, InputRequiredError } from "@patchbay/client";
 import { type JsonObject, nearest, type Progress, ProtocolError } from "@patchbay/core";
 import type { OfferedTool } from "./catalog.ts";
 import { failedOutcome, type OutcomeOptions, outcomeOf, type ToolOutcome } from "./outcome.ts";
@@ -11,10 +12,15 @@ export interface RunOptions extends OutcomeOptions {
   /** Stops the call: its server hears of it. */
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
+  /** Rejects with an InputRequiredError where the server asks for input, which is then answered by who calls. */
+  suspend?: boolean;
+  /** Goes on with a call that was suspended. */
+  continuation?: Continuation;
 }
 
 /**
- * Calls a server's tool with arguments that `prepareArguments` gave. Only cancelling makes it reject.
+ * Calls a server's tool with arguments that `prepareArguments` gave. Only cancelling makes it reject, and being
+ * suspended.
  *
  * @param id the model's id of the call
  */
@@ -22,17 +28,20 @@ export async function runTool(
   id: string,
   { name, server, client, tool }: OfferedTool,
   args: JsonObject,
-  { toolTimeout, signal, onProgress, ...options }: RunOptions,
+  { toolTimeout, signal, onProgress, suspend, continuation, ...options }: RunOptions,
 ): Promise<ToolOutcome> {
   try {
     const result = await client.callTool(tool.name, args, {
       timeout: toolTimeout,
       ...(signal === undefined ? {} : { signal }),
       ...(onProgress === undefined ? {} : { onProgress }),
+      ...(suspend === undefined ? {} : { suspend }),
+      ...(continuation === undefined ? {} : { continuation }),
     });
     return outcomeOf({ id, name }, result, { server, untrusted: isOpenWorld(tool) }, options);
   } catch (error) {
     signal?.throwIfAborted();
+    if (error instanceof InputRequiredError) throw error;
     return failedOutcome({ id, name }, reasonOf(error, server));
   }
 }

@@ -1,9 +1,9 @@
 /** A call that asks for input, and is gone on with later: by another client, in another process perhaps. */
 
+import { AnswerError, connect, InputRequiredError } from "@patchbay/client";
 import { McpServer } from "@patchbay/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { AnswerError, connect, InputRequiredError } from "../src/index.ts";
 
 function booking() {
   let charged = 0;
