@@ -1,8 +1,6 @@
 /** A server's request for the model: its messages as the model takes them, and what the model wrote as MCP has it. */
 
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
-import { tool as langChainTool, type StructuredToolInterface } from "@langchain/core/tools";
-import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import {
   type CreateMessageParams,
   type CreateMessageResult,
