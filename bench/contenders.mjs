@@ -12,6 +12,7 @@ const OPEN_MS = 60_000;
  * @property {string[]} [serve] its server: a file here, and arguments
  * @property {string} [eval] code that is run instead
  * @property {Record<string, string>} [headers] what each request of HTTP has besides
+ * @property {import("./messages.mjs").Call} [call] what is called, where each names it otherwise
  * @property {string} [workload] the tools that it has, if not `echo` alone
  * @property {"server" | "load" | "both"} [core] where its server runs, if not on the core of the server
  * @property {() => Promise<{ url: string, end: () => Promise<void> }>} [store] starts what its server keeps sessions in

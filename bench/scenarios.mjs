@@ -6,6 +6,7 @@ import { echoes } from "./scenarios/echo.mjs";
 import { instances } from "./scenarios/instances.mjs";
 import { largeMessages } from "./scenarios/large.mjs";
 import { sessionMemory } from "./scenarios/memory.mjs";
+import { servers } from "./scenarios/servers.mjs";
 import { starts } from "./scenarios/start.mjs";
 import { workloads } from "./scenarios/workloads.mjs";
 
@@ -35,4 +36,5 @@ export const scenarios = [
   starts,
   sessionMemory,
   largeMessages,
+  ...servers,
 ];

@@ -4,9 +4,10 @@ import { Child } from "../child.mjs";
 import { ClosedLoop, ContenderError } from "../closed-loop.mjs";
 import { handshake, requestWriter } from "../messages.mjs";
 
-/** @param {import("../messages.mjs").Call} call */
-export function stdio(call) {
+/** @param {import("../messages.mjs").Call} [usual] what is called, where a contender has no call of its own */
+export function stdio(usual) {
   return async function open(contender, { nodeOptions, concurrency }) {
+    const call = contender.call ?? usual;
     const child = new Child(contender, nodeOptions);
     const gone = child.untilGone();
     gone.catch(() => {});

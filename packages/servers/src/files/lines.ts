@@ -21,17 +21,20 @@ const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Lines `start` to `end`, from 1, as many as `maxReadBytes` holds: whole lines, or the beginning of one that is longer.
+ * Lines `from` to `end`, from 1, as many as `maxReadBytes` holds: whole lines, or the beginning of one that is longer. A
+ * negative `from` counts from the end.
  *
  * @throws BeyondLimitError when they are behind `maxScannedBytes`
  */
 export async function readLines(
   readAt: ReadAt,
-  start: number,
+  from: number,
   end: number,
-  { maxReadBytes, maxScannedBytes }: FilesLimits,
+  limits: FilesLimits,
   signal: AbortSignal,
 ): Promise<Lines> {
+  const { maxReadBytes, maxScannedBytes } = limits;
+  const start = from > 0 ? from : fromStart(from, await countLines(readAt, limits, signal));
   const kept: Buffer[] = [];
   let size = 0;
   let line = 1;
@@ -45,14 +48,14 @@ export async function readLines(
       const totalLines = lastByte === NEWLINE ? line - 1 : line;
       return { ...fitting(Buffer.concat(kept), start, maxReadBytes), totalLines };
     }
-    let from = line >= start ? 0 : bytes.length;
+    let first = line >= start ? 0 : bytes.length;
     let at = 0;
     while (line <= end && at < bytes.length) {
       const newline = bytes.indexOf(NEWLINE, at);
       at = newline === -1 ? bytes.length : newline + 1;
-      if (newline !== -1 && ++line === start) from = at;
+      if (newline !== -1 && ++line === start) first = at;
     }
-    const wanted = bytes.subarray(from, Math.max(from, at));
+    const wanted = bytes.subarray(first, Math.max(first, at));
     kept.push(wanted);
     size += wanted.length;
     position += bytes.length;
@@ -68,7 +71,7 @@ export async function readLines(
  *
  * @throws BeyondLimitError when it is longer than `maxScannedBytes`
  */
-export async function countLines(
+async function countLines(
   readAt: ReadAt,
   { maxScannedBytes }: FilesLimits,
   signal: AbortSignal,
@@ -90,15 +93,21 @@ export async function countLines(
   }
 }
 
-/** Lines of a text that is in memory. */
-export function linesOf(text: string, start: number, end: number, limits: FilesLimits): Lines {
-  const lines = text.split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  const wanted = lines.slice(start - 1, end).map((line) => `${line}\n`);
-  return {
-    ...fitting(Buffer.from(wanted.join("")), start, limits.maxReadBytes),
-    totalLines: lines.length,
-  };
+/** Lines of a text that is in memory. A negative `start` counts from the end. */
+export function linesOf(bytes: Buffer, start: number, end: number, { maxReadBytes }: FilesLimits): Lines {
+  const ends: number[] = [];
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at + 1);
+  if ((ends.at(-1) ?? 0) < bytes.length) ends.push(bytes.length);
+  const totalLines = ends.length;
+  const first = fromStart(start, totalLines);
+  const from = first === 1 ? 0 : (ends[first - 2] ?? bytes.length);
+  const to = ends[end - 1] ?? bytes.length;
+  return { ...fitting(bytes.subarray(from, Math.max(from, to)), first, maxReadBytes), totalLines };
+}
+
+/** A line that was counted from the end, counted from the start. */
+function fromStart(line: number, total: number): number {
+  return line > 0 ? line : Math.max(1, total + line + 1);
 }
 
 /** What there is room for. */

@@ -1,11 +1,11 @@
 /** `list_directory`: what is in a folder, and in the folders in it if that is wanted. */
 
-import { join } from "node:path";
+import type { Stats } from "node:fs";
 import type { McpServer } from "@patchbay/server";
 import { z } from "zod";
-import type { Pin } from "./pin.ts";
+import { statsOf } from "./entries.ts";
 import { quoted } from "./roots.ts";
-import { type Entry, statOf, Walk } from "./walk.ts";
+import { type Entry, Walk } from "./walk.ts";
 import { Path, type Workspace, withNamed } from "./workspace.ts";
 
 const Listed = z.object({
@@ -56,7 +56,12 @@ export function offerListDirectory(server: McpServer, workspace: Workspace): voi
         const options = { depth, includeIgnored: include_ignored, signal: ctx.signal };
         const walk = new Walk(options, allowed, async (found, within) => {
           const room = limits.maxEntries - entries.length;
-          entries.push(...(await Promise.all(found.slice(0, room).map((entry) => described(entry, within)))));
+          const listed = found.slice(0, room);
+          const stats = await statsOf(
+            within,
+            listed.map(({ name }) => name),
+          );
+          entries.push(...listed.map((entry, index) => described(entry, stats[index])));
           return found.length <= room;
         });
         const whole = await walk.through(folder, roots);
@@ -70,10 +75,9 @@ export function offerListDirectory(server: McpServer, workspace: Workspace): voi
   );
 }
 
-async function described({ name, names, type }: Entry, folder: Pin): Promise<Listed["entries"][number]> {
+/** @param stats nothing where it is gone already */
+function described({ names, type }: Entry, stats: Stats | undefined): Listed["entries"][number] {
   const path = names.join("/");
-  // It may be gone already.
-  const stats = await statOf(join(folder.via, name)).catch(() => undefined);
   if (stats === undefined) return { path, type };
   const modified = stats.mtime.toISOString();
   return type === "file" ? { path, type, size: stats.size, modified } : { path, type, modified };

@@ -73,8 +73,8 @@ const TYPES: Readonly<Record<string, string>> = {
   ".zip": "application/zip",
 };
 
-/** Bytes that have to be known to tell what a file holds. */
-export const HEAD_BYTES = 8192;
+/** Bytes of the beginning that are looked at for what no text holds. */
+const HEAD_BYTES = 8192;
 
 /** What the first bytes of a file say of it. */
 export function kindOf(head: Buffer, name: string): { kind: Kind; mimeType: string } {
@@ -82,7 +82,7 @@ export function kindOf(head: Buffer, name: string): { kind: Kind; mimeType: stri
     ({ bytes, at = 0, after = "" }) => has(head, bytes, at) && has(head, after, 0),
   );
   if (found !== undefined) return { kind: found.kind, mimeType: found.mimeType };
-  const binary = head.includes(0);
+  const binary = head.subarray(0, HEAD_BYTES).includes(0);
   const fallback = binary ? "application/octet-stream" : "text/plain";
   return { kind: binary ? "binary" : "text", mimeType: typeOf(name) ?? fallback };
 }

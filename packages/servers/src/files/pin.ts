@@ -4,14 +4,13 @@
  * then on, whatever becomes of its name; elsewhere its real path does, and what is read is compared with it.
  */
 
-import { closeSync, constants, existsSync, fstat, open, readlinkSync, type Stats } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, open, readlinkSync, type Stats } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { OutsideError, quoted, type Roots } from "./roots.ts";
 
 const openFile = promisify(open);
-const statOpen = promisify(fstat);
 
 /** Opens a name, not what it stands for: no device is woken, and no pipe waited for. Of Linux; Node has no name for it. */
 const O_PATH = 0x200000;
@@ -71,9 +70,8 @@ async function pinByDescriptor(path: string, flags: number): Promise<Held> {
   const release = () => closeSync(descriptor);
   try {
     const via = `/proc/self/fd/${descriptor}`;
-    // The kernel answers both without waiting for a disk.
-    const real = readlinkSync(via);
-    return { real, via, stats: await statOpen(descriptor), release };
+    // The system has just looked at it, and answers both at once.
+    return { real: readlinkSync(via), via, stats: fstatSync(descriptor), release };
   } catch (error) {
     release();
     throw error;
@@ -125,7 +123,7 @@ export async function openToRead(pin: Pin, named: string, allowed: Allowed): Pro
   checkRegular(pin, named, allowed);
   const descriptor = await openFile(pin.via, O_RDONLY | O_NONBLOCK | (HAS_PROC ? 0 : O_NOFOLLOW));
   if (HAS_PROC) return descriptor;
-  const { dev, ino } = await statOpen(descriptor);
+  const { dev, ino } = fstatSync(descriptor);
   if (dev === pin.stats.dev && ino === pin.stats.ino) return descriptor;
   closeSync(descriptor);
   throw new Error(`${quoted(named)} was replaced meanwhile; try again`);

@@ -5,13 +5,15 @@ import type { ContentBlock } from "@patchbay/core";
 import type { McpServer } from "@patchbay/server";
 import { z } from "zod";
 import { readPdf } from "../pdf.ts";
-import { countLines, type Lines, linesOf, type ReadAt, readLines } from "./lines.ts";
-import { HEAD_BYTES, kindOf } from "./media.ts";
+import { type Lines, linesOf, readLines } from "./lines.ts";
+import { kindOf } from "./media.ts";
 import { readAll, withContents } from "./reading.ts";
 import { quoted } from "./roots.ts";
 import { isUtf16, lenientUtf8, utf8 } from "./text.ts";
 import { Path, type Workspace, withNamed } from "./workspace.ts";
 
+/** Bytes that are read first: most files are no longer. */
+const FIRST_BYTES = 64 * 1024;
 const ALL_LINES = Number.MAX_SAFE_INTEGER;
 
 const Read = z.object({
@@ -31,6 +33,7 @@ const Read = z.object({
 type Read = z.output<typeof Read>;
 
 export function offerReadFile(server: McpServer, workspace: Workspace): void {
+  const { limits, allowed } = workspace;
   server.tool(
     "read_file",
     {
@@ -57,47 +60,39 @@ export function offerReadFile(server: McpServer, workspace: Workspace): void {
       if (start_line > end_line)
         throw new Error(`start_line (${start_line}) is behind end_line (${end_line})`);
       return withNamed(path, ctx, workspace, (pin) =>
-        withContents(pin, path, workspace.allowed, async (readAt, size) => {
-          const head = Buffer.alloc(Math.min(HEAD_BYTES, size));
-          const filled = await readAt(head, 0);
-          const { kind, mimeType } = kindOf(head.subarray(0, filled), basename(pin.real));
+        withContents(pin, path, allowed, async (readAt, size) => {
+          const head = Buffer.allocUnsafe(Math.min(FIRST_BYTES, size));
+          const first = head.subarray(0, await readAt(head, 0));
+          const { kind, mimeType } = kindOf(first, basename(pin.real));
           const about = { path: pin.real, mimeType, bytes: size };
-          if (kind === "binary") throw binary(path, head, about);
-          if (kind === "image" || kind === "audio") {
-            const all = await readAll(readAt, size, path, workspace.limits);
-            return shown({ ...about, kind }, { type: kind, mimeType, data: all.toString("base64") });
+          const whole = () => readAll(readAt, size, path, limits);
+          switch (kind) {
+            case "binary":
+              throw binary(path, first, about);
+            case "image":
+            case "audio":
+              return shown(
+                { ...about, kind },
+                { type: kind, mimeType, data: (await whole()).toString("base64") },
+              );
+            case "pdf": {
+              const { pages, totalPages } = await readPdf(await whole(), limits, ctx.signal);
+              const text = pages.map((page, index) => `--- page ${index + 1} ---\n${page}\n`).join("");
+              const lines = linesOf(Buffer.from(text), start_line, end_line, limits);
+              return textOf({ ...about, kind, totalPages }, lines);
+            }
+            case "text": {
+              const lines =
+                first.length === size
+                  ? linesOf(first, start_line, end_line, limits)
+                  : await readLines(readAt, start_line, end_line, limits, ctx.signal);
+              return textOf({ ...about, kind }, lines);
+            }
           }
-          if (kind === "pdf") {
-            const all = await readAll(readAt, size, path, workspace.limits);
-            const { pages, totalPages } = await readPdf(all, workspace.limits, ctx.signal);
-            const text = pages.map((page, index) => `--- page ${index + 1} ---\n${page}\n`).join("");
-            const first = fromStart(start_line, text.split("\n").length - 1);
-            return textOf({ ...about, kind, totalPages }, linesOf(text, first, end_line, workspace.limits));
-          }
-          return textOf(
-            { ...about, kind },
-            await linesIn(readAt, start_line, end_line, workspace, ctx.signal),
-          );
         }),
       );
     },
   );
-}
-
-async function linesIn(
-  readAt: ReadAt,
-  start: number,
-  end: number,
-  { limits }: Workspace,
-  signal: AbortSignal,
-): Promise<Lines> {
-  const first = start > 0 ? start : fromStart(start, await countLines(readAt, limits, signal));
-  return readLines(readAt, first, end, limits, signal);
-}
-
-/** A line that was counted from the end, counted from the start. */
-function fromStart(line: number, total: number): number {
-  return line > 0 ? line : Math.max(1, total + line + 1);
 }
 
 function textOf(about: Omit<Read, "text">, lines: Lines) {

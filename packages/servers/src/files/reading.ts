@@ -1,6 +1,6 @@
 /** Reading a file as a whole, or piece by piece: only what is held on to, and only regular files. */
 
-import { close, constants, fstat, open, read } from "node:fs";
+import { close, constants, fstatSync, open, read } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { BeyondLimitError, type FilesLimits } from "./limits.ts";
@@ -9,7 +9,6 @@ import { type Allowed, openToRead, type Pin } from "./pin.ts";
 import { quoted } from "./roots.ts";
 
 const openFile = promisify(open);
-const statOpen = promisify(fstat);
 const readInto = promisify(read);
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
@@ -55,7 +54,7 @@ export async function openEntry(
   }
   const end = () => close(descriptor, () => {});
   try {
-    const stats = await statOpen(descriptor);
+    const stats = fstatSync(descriptor);
     if (stats.isFile() && (stats.nlink === 1 || hardLinks))
       return { size: stats.size, readAt: readerOf(descriptor), close: end };
   } catch (error) {

@@ -1,17 +1,14 @@
 /** Goes through a folder and the folders in it. No link is followed, and none of them can be put in a folder's place. */
 
-import { type Dirent, lstat as lstatCallback } from "node:fs";
-import { opendir } from "node:fs/promises";
+import type { Dirent } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { promisify } from "node:util";
+import { entriesOf } from "./entries.ts";
 import { codeOf } from "./failures.ts";
 import { IgnoreRules } from "./ignoring.ts";
 import { type Allowed, type Pin, withChild, withPin } from "./pin.ts";
 import { openEntry } from "./reading.ts";
 import type { Roots } from "./roots.ts";
 import { lenientUtf8 } from "./text.ts";
-
-export const statOf = promisify(lstatCallback);
 
 /** What an entry is. */
 export type EntryType = "file" | "directory" | "link" | "other";
@@ -34,9 +31,6 @@ export interface WalkOptions {
 
 /** Is shown some entries of a folder, which is held as long as that takes; says whether the walk goes on. */
 type Visit = (entries: readonly Entry[], folder: Pin) => boolean | Promise<boolean>;
-
-/** Entries that are shown at a time. */
-const BATCH = 128;
 
 /** Bytes of one `.gitignore` that are looked at. */
 const MAX_RULES_BYTES = 200_000;
@@ -77,19 +71,17 @@ export class Walk {
 
   async #folder(folder: Pin, names: readonly string[], rules: IgnoreRules | undefined): Promise<boolean> {
     const inner: string[] = [];
-    let batch: Entry[] = [];
-    for await (const entry of await opendir(folder.via, { bufferSize: BATCH })) {
-      const { name } = entry;
-      const type = typeOf(entry);
-      if (rules?.ignores(name, type === "directory")) continue;
-      if (type === "directory" && names.length + 1 < this.#options.depth) inner.push(name);
-      if (batch.push({ name, names: [...names, name], type }) < BATCH) continue;
+    for await (const found of entriesOf(folder)) {
       this.#options.signal.throwIfAborted();
-      if (!(await this.#visit(batch, folder))) return false;
-      batch = [];
+      const entries = found.map((entry) => ({ name: entry.name, type: typeOf(entry) }));
+      const kept = entries.filter(({ name, type }) => !rules?.ignores(name, type === "directory"));
+      if (names.length + 1 < this.#options.depth) {
+        for (const { name, type } of kept) if (type === "directory") inner.push(name);
+      }
+      if (kept.length === 0) continue;
+      const shown = kept.map(({ name, type }) => ({ name, type, names: [...names, name] }));
+      if (!(await this.#visit(shown, folder))) return false;
     }
-    this.#options.signal.throwIfAborted();
-    if (batch.length > 0 && !(await this.#visit(batch, folder))) return false;
     for (const name of inner.sort()) {
       if (!(await this.#inner(folder, name, [...names, name], rules))) return false;
     }

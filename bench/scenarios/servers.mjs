@@ -1,0 +1,84 @@
+/** The servers that come with Patchbay, against those that do the same: the same tasks over stdio. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { stdio } from "../drivers/stdio.mjs";
+import { throughput } from "../measures/throughput.mjs";
+import { LEGACY, MODERN } from "../messages.mjs";
+import { timesAsFast } from "../targets.mjs";
+
+/** What is read and listed is what lies here. */
+const FOLDER = join(import.meta.dirname, "..");
+const FILE = join(FOLDER, "closed-loop.mjs");
+const LISTED = join(FOLDER, "servers");
+const TEXT = readFileSync(FILE, "utf8");
+const NAMES = readdirSync(LISTED);
+
+/** @returns {import("../messages.mjs").Call} */
+function callOf(name, args, isRight) {
+  return {
+    method: "tools/call",
+    name,
+    params: () => ({ name, arguments: args }),
+    isRight: (result) => result?.isError !== true && isRight(result?.content?.[0]?.text ?? ""),
+  };
+}
+
+const hasTheText = (text) => text === TEXT;
+const hasTheNames = (text) => NAMES.every((name) => text.includes(name));
+
+const read = callOf("read_file", { path: FILE }, hasTheText);
+const list = callOf("list_directory", { path: LISTED }, hasTheNames);
+
+const ours = {
+  name: "patchbay",
+  title: "Patchbay",
+  serve: ["servers/patchbay-files-stdio.mjs", FOLDER],
+  ours: true,
+};
+const filesystem = {
+  name: "server-filesystem",
+  title: "@modelcontextprotocol/server-filesystem",
+  revision: LEGACY,
+  serve: ["node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", FOLDER],
+};
+
+/** Ours in both eras. */
+const inBothEras = (call) => [
+  { ...ours, name: "patchbay-modern", revision: MODERN, call },
+  { ...ours, name: "patchbay-legacy", revision: LEGACY, call },
+];
+
+/** @type {import("../scenarios.mjs").Scenario[]} */
+export const servers = [
+  {
+    name: "files-read",
+    title: "The text of a file of some kilobytes, stdio, 64 in flight",
+    measured: throughput(stdio()),
+    targets: [timesAsFast(1.2, "patchbay-legacy", "server-filesystem", "the reference server")],
+    contenders: [
+      ...inBothEras(read),
+      { ...filesystem, call: callOf("read_text_file", { path: FILE }, hasTheText) },
+    ],
+  },
+  {
+    name: "files-list",
+    title: "A folder of some tens of files with their sizes, stdio, 64 in flight",
+    measured: throughput(stdio()),
+    targets: [timesAsFast(1.2, "patchbay-legacy", "server-filesystem-sizes", "the reference server")],
+    contenders: [
+      ...inBothEras(list),
+      {
+        ...filesystem,
+        name: "server-filesystem-sizes",
+        call: callOf("list_directory_with_sizes", { path: LISTED }, hasTheNames),
+      },
+      {
+        ...filesystem,
+        name: "server-filesystem-names",
+        title: "@modelcontextprotocol/server-filesystem, names alone",
+        call: callOf("list_directory", { path: LISTED }, hasTheNames),
+      },
+    ],
+  },
+];
