@@ -31,6 +31,18 @@ it("does not show a secret", async () => {
   expect(text).not.toContain("canary");
 });
 
+it("does not show a secret on a terminal, where something was asked before", async () => {
+  const { shown, ...at } = terminal("");
+  Object.assign(at.input, { isTTY: true, setRawMode: () => {} });
+  const first = askInput({ id: "a", type: "promptString" }, signal, at);
+  at.input.write("x\r");
+  expect(await first).toBe("x");
+  const second = askInput({ id: "key", type: "promptString", password: true }, signal, at);
+  at.input.write("canary\r");
+  expect(await second).toBe("canary");
+  expect(shown()).not.toContain("canary");
+});
+
 it("ends with its signal, and with its input", async () => {
   const stop = new AbortController();
   const asking = askInput({ id: "a", type: "promptString" }, stop.signal, terminal(""));

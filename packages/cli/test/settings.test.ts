@@ -37,14 +37,15 @@ function sources(): Map<string, string> {
   return found;
 }
 
-/** `process.env.X`, `environment.X`, `env.X`, `{ X, Y } = process.env`, and `text(env, "X")`. */
+/** `process.env.X`, `environment.X`, `env.X`, `{ X, Y } = process.env`, `text(env, "X")`, and keys by name. */
 function readIn(text: string): string[] {
   const direct = [...text.matchAll(/\b(?:process\.env|environment|env)(?:\.|\[")([A-Z][A-Z\d_]{2,})\b/g)];
   const asked = [...text.matchAll(/(?:\benv, |\b[vV]ariable\()"([A-Z][A-Z\d_]{2,})"/g)];
   const taken = [...text.matchAll(/\{([^{}]*)\} = process\.env\b/g)].flatMap(([, names = ""]) => [
     ...names.matchAll(/\b([A-Z][A-Z\d_]{2,})\b/g),
   ]);
-  return [...direct, ...asked, ...taken].map(([, name = ""]) => name);
+  const keys = [...text.matchAll(/"([A-Z][A-Z\d]*_API_KEY)"/g)];
+  return [...direct, ...asked, ...taken, ...keys].map(([, name = ""]) => name);
 }
 
 it("has each variable once, with a comment above it", () => {

@@ -53,9 +53,12 @@ export function askInput(
   if (input.password === true) output.write(prompt);
   lines.setPrompt(prompt);
   return new Promise((resolve, reject) => {
+    let isOver = false;
     const end = (settle: () => void) => {
+      if (isOver) return;
+      isOver = true;
       signal.removeEventListener("abort", stop);
-      lines.removeAllListeners("close").close();
+      lines.close();
       if (input.password === true) output.write("\n");
       settle();
     };

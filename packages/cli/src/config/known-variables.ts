@@ -8,6 +8,10 @@ export const VARIABLES: Readonly<Record<string, "key" | "setting">> = {
   OPENAI_API_KEY: "key",
   DEEPSEEK_API_KEY: "key",
   ANTHROPIC_API_KEY: "key",
+  GEMINI_API_KEY: "key",
+  GOOGLE_API_KEY: "key",
+  OLLAMA_API_KEY: "key",
+  OLLAMA_HOST: "setting",
   BASE_URL: "setting",
   MODEL_TEMPERATURE: "setting",
   MAX_TOKENS: "setting",
@@ -23,6 +27,12 @@ export const VARIABLES: Readonly<Record<string, "key" | "setting">> = {
   WEB_SEARCH_MAX_RESULTS: "setting",
   WEB_FETCH_MAX_CHARACTERS: "setting",
   DATABASE_URL: "key",
+  PGHOST: "setting",
+  PGPORT: "setting",
+  PGUSER: "setting",
+  PGPASSWORD: "key",
+  PGPASSFILE: "setting",
+  PGSSLMODE: "setting",
   OPEN_METEO_URL: "setting",
   OPEN_METEO_GEOCODING_URL: "setting",
   MCP_HTTP_HOST: "setting",
@@ -38,7 +48,7 @@ export const VARIABLES: Readonly<Record<string, "key" | "setting">> = {
 };
 
 /** The keys of models. */
-export const KEYS = ["API_KEY", "OPENAI_API_KEY", "DEEPSEEK_API_KEY", "ANTHROPIC_API_KEY"];
+export const KEYS = ["API_KEY", "OPENAI_API_KEY", "DEEPSEEK_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"];
 
 /** An empty variable counts as not set. */
 export function isSet(name: string, environment: NodeJS.ProcessEnv = process.env): boolean {
