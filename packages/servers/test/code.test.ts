@@ -16,6 +16,9 @@ interface Shown {
   files: { path: string; uri: string; mimeType: string; size: number }[];
 }
 
+/** On a busy machine. */
+const WAIT = { timeout: 10_000 };
+
 const OPTIONS: CodeOptions = {
   maxInputBytes: 10_000,
   maxMadeBytes: 20_000,
@@ -279,7 +282,7 @@ print(open("same.bin", "rb").read())`,
         expect(await failure({ language: "python", session: other, code: "" })).toContain(
           "there is no session",
         );
-      });
+      }, WAIT);
     });
 
     it("end when nobody uses them", async () => {
@@ -289,7 +292,7 @@ print(open("same.bin", "rb").read())`,
         expect(await failure({ session: `${session}` }, "end_session", idle)).toContain(
           "there is no session",
         );
-      });
+      }, WAIT);
       await idle.close();
     });
 

@@ -72,10 +72,10 @@ needs("bwrap")("bash", () => {
   });
 
   it("says 124 of a command that takes too long, and what it wrote until then", async () => {
-    expect(await bash("echo begun; sleep 60", { timeout: 0.3 })).toEqual({
+    expect(await bash("echo begun; sleep 60", { timeout: 1 })).toEqual({
       returncode: 124,
       stdout: "begun\n",
-      stderr: "[sandbox: it took longer than its timeout of 0.3 s, and was ended]\n",
+      stderr: "[sandbox: it took longer than its timeout of 1 s, and was ended]\n",
       truncated: false,
     });
     expect(await failure("bash", { command: "true", timeout: 21 })).toContain("timeout");
@@ -96,7 +96,7 @@ needs("bwrap")("bash", () => {
       { command: "echo one; sleep 0.3; echo two >&2", timeout: 15 },
       { onProgress: (each) => void told.push(each) },
     );
-    expect(told.map(({ message }) => message)).toEqual(["one\n", "two\n"]);
+    expect(told.flatMap(({ message = [] }) => message)).toEqual(["one\n", "two\n"]);
     expect(told.every(({ progress, total }) => progress > 0 && total === 15)).toBe(true);
   });
 
@@ -165,7 +165,7 @@ needs("bwrap")("bash", () => {
 
     it("keep what was there when a command took too long, too", async () => {
       const folder = await open();
-      expect(await bash("echo kept >file; sleep 60 & sleep 60", { folder, timeout: 0.5 })).toMatchObject({
+      expect(await bash("echo kept >file; sleep 60 & sleep 60", { folder, timeout: 1 })).toMatchObject({
         returncode: 124,
       });
       expect(await bash("cat file", { folder })).toMatchObject({ stdout: "kept\n" });

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmdirSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,6 +17,8 @@ const PREFIX = "patchbay-sandbox-";
 /** A group can be removed when its last process is gone, which may take a moment. */
 const REMOVE_EVERY_MS = 50;
 const REMOVE_TRIES = 100;
+/** Nobody takes so long to join a group that they have made. */
+const LEFT_AFTER_MS = 60_000;
 
 /** Where groups can be made. */
 export interface MemoryGroups {
@@ -84,10 +87,17 @@ function takes(parent: string, version: 1 | 2): boolean {
   }
 }
 
-/** Groups of a server that was killed; those that still have processes stay. */
+/**
+ * Removes the groups of a server that was killed. Those with processes stay, and so do young ones: another server's may
+ * be empty because nobody has joined it yet.
+ */
 function removeLeft(parent: string): void {
-  for (const name of readdirSync(parent).filter((each) => each.startsWith(PREFIX)))
-    tryToRemove(join(parent, name));
+  const oldest = Date.now() - LEFT_AFTER_MS;
+  for (const name of readdirSync(parent).filter((each) => each.startsWith(PREFIX))) {
+    const group = join(parent, name);
+    const { mtimeMs = Date.now() } = statSync(group, { throwIfNoEntry: false }) ?? {};
+    if (mtimeMs < oldest) tryToRemove(group);
+  }
 }
 
 /** @throws Error of the file system when the group cannot be made */
