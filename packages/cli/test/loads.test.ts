@@ -19,6 +19,7 @@ const MARKS = {
   ajv: "can't resolve reference",
   undici: "UND_ERR_CONNECT_TIMEOUT",
   zod: "invalid_union",
+  LangChain: "lc_serializable",
   LangGraph: "GRAPH_RECURSION_LIMIT",
   "the OpenAI package": "OpenAI-Organization",
   "the Anthropic package": "anthropic-version",
@@ -97,4 +98,15 @@ test("a question to the rule planner loads no model's package", async () => {
   expect(found).not.toContain("the OpenAI package");
   expect(found).not.toContain("the Anthropic package");
   expect(found).not.toContain("undici");
+});
+
+test("function calling without the loop loads neither LangChain nor a model's package", async () => {
+  const call = `
+    import { connect } from "@patchbay/client";
+    import { openToolbox } from "@patchbay/host/tools";
+    const calculator = await connect(${CALCULATOR});
+    const toolbox = await openToolbox({ clients: { calculator }, format: "anthropic" });
+    await toolbox.call({ id: "1", name: "add", args: { a: 1, b: 2 } });
+    await calculator.close();`;
+  expect(await loaded(code(call))).toEqual(["ajv", "client", "core", "host"]);
 });

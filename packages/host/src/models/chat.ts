@@ -38,7 +38,10 @@ export function chatModel(provider: LanguageProvider, settings: ProviderSettings
       const tools = definitionsFor(provider, [...request.own, ...request.tools]);
       const runnable =
         tools.length > 0 && chat.bindTools !== undefined
-          ? chat.bindTools(tools, toolChoice === undefined ? {} : { tool_choice: toolChoice })
+          ? chat.bindTools(tools, {
+              ...PROVIDERS[provider].toolSettings?.(settings.model),
+              ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+            })
           : chat;
       const first = request.system === "" ? [] : [new SystemMessage(request.system)];
       const messages = [...first, ...historyFor(provider, request.messages)];

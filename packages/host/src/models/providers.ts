@@ -11,6 +11,8 @@ export interface Provider {
   baseUrl: string;
   /** Whether a model takes a temperature; a newer one that does not answers 400. */
   takesTemperature(model: string): boolean;
+  /** What the package needs to be told where it is given tools. */
+  toolSettings?(model: string): object;
   /** The package comes with the first question, not with the program. */
   load(settings: ProviderSettings): Promise<BaseChatModel>;
 }
@@ -32,7 +34,13 @@ export const PROVIDERS: Record<LanguageProvider, Provider> = {
     defaultModel: "gpt-4.1-mini",
     baseUrl: "https://api.openai.com/v1",
     takesTemperature: (model) => !/^(o\d|gpt-([5-9]|\d\d)(?!-chat))/.test(model),
-    load: loadOpenAI,
+    // There strict is the default, and wants every property required.
+    toolSettings: (model) => (hasOnlyResponses(model) ? { strict: false } : {}),
+    load: async (settings) => {
+      const { ChatOpenAI } = await import("@langchain/openai");
+      const useResponsesApi = hasOnlyResponses(settings.model);
+      return new ChatOpenAI({ ...openAIFields(settings), useResponsesApi });
+    },
   },
   deepseek: {
     title: "DeepSeek",
@@ -103,6 +111,11 @@ export const PROVIDERS: Record<LanguageProvider, Provider> = {
     load: loadOpenAI,
   },
 };
+
+/** OpenAI's models that do not speak Chat Completions. */
+function hasOnlyResponses(model: string): boolean {
+  return /codex|deep-research|^(o\d|gpt-\d+(\.\d+)?)-pro\b/.test(model);
+}
 
 async function loadOpenAI(settings: ProviderSettings): Promise<BaseChatModel> {
   const { ChatOpenAI } = await import("@langchain/openai");
