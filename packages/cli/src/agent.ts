@@ -1,5 +1,6 @@
 /** A host with its model and its servers, as `ask`, `chat` and their options describe it. */
 
+import { setMaxListeners } from "node:events";
 import { dirname, join } from "node:path";
 import {
   type ConversationStore,
@@ -22,6 +23,8 @@ import type { Output } from "./output.ts";
 import { askUser } from "./questions.ts";
 import { shownUrl } from "./secrets.ts";
 import { chooseServers, type Target } from "./targets.ts";
+
+const MAX_CALLS = 1_000;
 
 export interface AgentOptions extends ServerOptions {
   server?: string[];
@@ -59,6 +62,8 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   }
   const wanted = names.length > 0 || context.command !== undefined;
   if (missing[0] !== undefined && (wanted || targets.length === 0)) throw missing[0];
+  // LangGraph has as many listen to one signal as calls are made at once; Node would warn of more than ten.
+  setMaxListeners(MAX_CALLS);
   const warming = warmUp();
   // No question waits for it any more where a server cannot be reached.
   warming.catch(() => {});

@@ -89,7 +89,12 @@ export async function makeCall(
       return {
         message: await found.run.invoke(
           { type: "tool_call", id, name, args },
-          { ...config, configurable: { ...config.configurable, ...context } },
+          {
+            ...config,
+            configurable: { ...config.configurable, ...context },
+            // Each call listens to a signal of its own: Node warns of many who listen to one.
+            ...(config.signal && { signal: AbortSignal.any([config.signal]) }),
+          },
         ),
       };
     } catch (error) {
