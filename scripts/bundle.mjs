@@ -14,7 +14,14 @@ import { ROOT } from "./run.mjs";
  * What stays outside: each other's packages, what an application sets up for all of its libraries, and what finds files
  * of its own.
  */
-const OUTSIDE = [/^node:/, /^@patchbay\//, "@opentelemetry/api", "@photostructure/sqlite", "pg"];
+const OUTSIDE = [
+  /^node:/,
+  /^@patchbay\//,
+  "@opentelemetry/api",
+  "@napi-rs/keyring",
+  "@photostructure/sqlite",
+  "pg",
+];
 /** What was bundled, and which files came of it. */
 const STAMP = ".bundled";
 

@@ -12,6 +12,8 @@ export const PROGRAMS = {
   bwrap: "bubblewrap",
   python3: "python3",
   chromium: "chromium",
+  "dbus-run-session": "dbus",
+  "gnome-keyring-daemon": "gnome-keyring",
   postgres: "postgresql",
 };
 

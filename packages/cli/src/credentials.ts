@@ -23,7 +23,7 @@ function credentialsFile(): string {
 
 export async function openStore(): Promise<CredentialStore> {
   const { fileStore } = await import("@patchbay/client/oauth");
-  return fileStore({ path: credentialsFile() });
+  return fileStore({ path: credentialsFile(), keychain: process.env.PATCHBAY_KEYCHAIN === "1" });
 }
 
 /** How to connect to a server that somebody is logged in to; nothing, and nothing is loaded, where nobody is. */

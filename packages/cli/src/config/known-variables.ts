@@ -41,6 +41,8 @@ export const VARIABLES: Readonly<Record<string, "key" | "setting">> = {
   REDIS_URL: "key",
   PATCHBAY_SECRETS: "key",
   PATCHBAY_CLIENT_SECRET: "key",
+  PATCHBAY_AUTH_CLIENT_SECRET: "key",
+  PATCHBAY_KEYCHAIN: "setting",
   LANGSMITH_TRACING: "setting",
   LANGSMITH_API_KEY: "key",
   LANGSMITH_PROJECT: "setting",

@@ -50,11 +50,11 @@ describe("who answers a login", () => {
     expect(authorization.grants()).toEqual([]);
   });
 
-  test("is compared though nothing was promised", async () => {
+  test.each(["https://evil.example", ""])("is compared though nothing was promised: %j", async (iss) => {
     const { authorization, server } = await world({
       metadata: { authorization_response_iss_parameter_supported: false },
     });
-    const onAuthorize = changing((parameters) => parameters.set("iss", "https://evil.example"));
+    const onAuthorize = changing((parameters) => parameters.set("iss", iss));
     await refusal(server.url, { onAuthorize });
     expect(authorization.grants()).toEqual([]);
   });
