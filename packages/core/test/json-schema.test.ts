@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../src/errors.ts";
-import { compileSchema, DEFAULT_SCHEMA_LIMITS } from "../src/schema/compile.ts";
+import { checkSchema, compileSchema, DEFAULT_SCHEMA_LIMITS } from "../src/schema/compile.ts";
 import { formatIssues, formatPath, type JsonSchema } from "../src/schema/json-schema.ts";
 
 /** What is wrong with a value, as one sentence. */
@@ -247,4 +247,16 @@ test("what an object inherits is no property of it", () => {
     additionalProperties: false,
   });
   expect(closed({})).toBeUndefined();
+});
+
+test("a schema can be checked without being compiled", () => {
+  expect(() => checkSchema({ type: "object", properties: { a: { minLength: 1 } } })).not.toThrow();
+  expect(() => checkSchema({ properties: { a: { type: "strng" } } })).toThrow(
+    "properties.a.type must be one of",
+  );
+  expect(() => checkSchema({ $ref: "https://example.com/a" })).toThrow("points outside the schema");
+  expect(() => checkSchema({ $schema: "http://json-schema.org/draft-04/schema#" })).toThrow(
+    "is not supported",
+  );
+  expect(() => checkSchema({ pattern: "x".repeat(600) })).toThrow("maxPatternLength");
 });

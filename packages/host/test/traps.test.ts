@@ -54,6 +54,7 @@ describe.each<[ToolFormat, string, JsonSchema]>([
       { $schema: "http://json-schema.org/draft-07/schema#" },
     ),
   ],
+  ["openai", "a reference to nothing", object({ a: { $ref: "#/$defs/gone" } })],
   ["openai-responses", "no properties", { type: "object" }],
   ["anthropic", "no type", { properties: {} }],
   ["anthropic", "alternatives at the root", object({}, { anyOf: [object({ a: {} }), object({ b: {} })] })],
@@ -154,6 +155,19 @@ describe("what is lost is told", () => {
     );
   });
 });
+
+it.each<ToolFormat>(["openai", "gemini", "deepseek"])(
+  "%s: references that only lead to one another end",
+  async (format) => {
+    const $defs = { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } };
+    const { schema, lost } = await lowered(
+      object({ x: { $ref: "#/$defs/a", description: "X" } }, { $defs }),
+      format,
+    );
+    expect(complaint(format, schema)).toBeUndefined();
+    expect(lost).toContain("x: what #/$defs/a says");
+  },
+);
 
 describe("what the model writes otherwise is put right again", () => {
   it("a value that Gemini has no schema for, as JSON in a text", async () => {

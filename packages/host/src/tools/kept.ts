@@ -7,31 +7,39 @@ export interface KeepOptions {
   maxKeptCharacters?: number;
 }
 
+/** A result's text, and where it comes from. */
+export interface KeptText {
+  text: string;
+  server: string;
+  untrusted: boolean;
+}
+
 /** What a conversation can still read of. */
 export interface KeptResults {
   /** Keeps a text; gives the handle that names it, or nothing when it is longer than all that may be kept. */
-  keep(text: string): string | undefined;
-  /** The text; nothing when it was never there, or had to make room. */
-  get(handle: string): string | undefined;
+  keep(kept: KeptText): string | undefined;
+  /** What was kept; nothing when it was never there, or had to make room. */
+  get(handle: string): KeptText | undefined;
   readonly size: number;
 }
 
 /** Makes room for the results of one conversation. */
 export function keepResults(options: KeepOptions = {}): KeptResults {
   const { maxKeptResults = 32, maxKeptCharacters = 20_000_000 } = options;
-  const texts = new Map<string, string>();
+  const texts = new Map<string, KeptText>();
   let characters = 0;
   let count = 0;
   return {
-    keep(text) {
+    keep(kept) {
+      const { text } = kept;
       if (text.length > maxKeptCharacters || maxKeptResults < 1) return undefined;
       for (const [handle, oldest] of texts) {
         if (texts.size < maxKeptResults && characters + text.length <= maxKeptCharacters) break;
         texts.delete(handle);
-        characters -= oldest.length;
+        characters -= oldest.text.length;
       }
       const handle = `result_${++count}`;
-      texts.set(handle, text);
+      texts.set(handle, kept);
       characters += text.length;
       return handle;
     },

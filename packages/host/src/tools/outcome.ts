@@ -47,7 +47,10 @@ export function outcomeOf(
   const { text: whole, images } = readResult(result, reader);
   const isError = result.isError === true;
   const untrusted = source.untrusted && reader === "model";
-  const handle = whole.length > maxResultCharacters ? results.keep(whole) : undefined;
+  const handle =
+    whole.length > maxResultCharacters
+      ? results.keep({ text: whole, server: source.server, untrusted })
+      : undefined;
   const first = passage(whole, 0, maxResultCharacters);
   const notes = [
     reader === "model" ? invisibleNote(first.text) : undefined,

@@ -77,10 +77,11 @@ function readOn(
   { results, maxResultCharacters }: OwnSurroundings,
 ): ToolOutcome {
   const fail = (reason: string) => ownOutcome(call, `Error: ${reason}`, { isError: true });
-  const whole = results.get(String(handle));
-  if (whole === undefined) {
+  const kept = results.get(String(handle));
+  if (kept === undefined) {
     return fail(`nothing is kept as "${handle}" any more; call the tool that gave it again.`);
   }
+  const { text: whole, server, untrusted } = kept;
   const start = Math.min(Number(from), whole.length);
   const at = typeof find === "string" && find !== "" ? indexOf(whole, find, start) : start;
   if (at === -1)
@@ -91,11 +92,9 @@ function readOn(
   const { text, from: first, to } = passage(whole, begin, maxResultCharacters);
   const rest = to < whole.length ? `; from ${to} reads on` : "; this is the end";
   const note = `[${handle}: characters ${first} to ${to} of ${whole.length}${rest}]`;
-  // Where it came from is no longer known here: what is long was mostly written elsewhere.
-  return {
-    ...ownOutcome(call, `${delimit(text, "of that result")}\n${note}`, { untrusted: true }),
-    plain: `${text}\n${note}`,
-  };
+  const plain = `${text}\n${note}`;
+  const shown = untrusted ? `${delimit(text, server)}\n${note}` : plain;
+  return { ...ownOutcome(call, shown, { untrusted }), plain };
 }
 
 function indexOf(text: string, wanted: string, from: number): number {

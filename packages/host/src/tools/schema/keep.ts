@@ -24,10 +24,23 @@ function hasPlainReferences(node: unknown, root: JsonSchema): boolean {
     const { $ref: reference } = node;
     if (typeof reference === "string") {
       const plain = /^#\/(\$defs|definitions)\/[^/]+$/.test(reference);
-      if (!plain || resolveReference(root, reference) === undefined) return false;
+      if (!plain || !leadsSomewhere(reference, root)) return false;
     }
   }
   return Object.values(node).every((inner) => hasPlainReferences(inner, root));
+}
+
+/** False for references to nothing, and for those that only lead to one another. */
+function leadsSomewhere(reference: string, root: JsonSchema): boolean {
+  const passed = new Set<string>();
+  for (let next: unknown = reference; typeof next === "string"; ) {
+    if (passed.has(next)) return false;
+    passed.add(next);
+    const target = resolveReference(root, next);
+    if (target === undefined) return false;
+    next = isObject(target) ? target.$ref : undefined;
+  }
+  return true;
 }
 
 /** Makes the copy. */

@@ -28,6 +28,9 @@ const ATTEMPTS: readonly ReferenceBounds[] = [
   { maxInside: 1, maxRounds: 0, maxSchemas: 20_000 },
 ];
 
+/** The same schema gives the same copy: servers' lists are read again with each question. */
+const known = new WeakMap<object, Map<ToolFormat, Lowered | Refused>>();
+
 /**
  * Makes the copy for a provider's format. The original must be valid, within the bounds of `compileSchema`, and an
  * object at its root. `none` is for who reads the original, and gives an empty copy.
@@ -41,10 +44,17 @@ export async function lowerSchema(
     return { reason: `its input schema is of type ${JSON.stringify(schema.type)}, not "object"` };
   }
   if (format === "none") return { schema: { type: "object", properties: {} }, lost: [] };
+  const made = known.get(schema)?.get(format) ?? (await lower(schema, format));
+  known.set(schema, (known.get(schema) ?? new Map()).set(format, made));
+  return made;
+}
+
+async function lower(schema: JsonSchema, format: ToolFormat): Promise<Lowered | Refused> {
   try {
-    const { compileSchema } = await import("@patchbay/core/schema");
+    const { checkSchema } = await import("@patchbay/core/schema");
     // Also bounds depth and size, so that what follows may recurse.
-    compileSchema(schema);
+    checkSchema(schema);
+    checkPatterns(schema);
   } catch (error) {
     return { reason: `its input schema is wrong: ${error instanceof Error ? error.message : "unreadable"}` };
   }
@@ -63,4 +73,12 @@ export async function lowerSchema(
     }
   }
   return { reason: "its input schema is too large when its references are written out" };
+}
+
+/** What `pattern` may be is nowhere written down but in what compiles it; a provider refuses what does not. */
+function checkPatterns(node: object): void {
+  for (const [keyword, value] of Object.entries(node)) {
+    if (keyword === "pattern" && typeof value === "string") new RegExp(value, "u");
+    else if (typeof value === "object" && value !== null) checkPatterns(value);
+  }
 }

@@ -212,6 +212,7 @@ function jsonText(
   { lost }: Writing,
 ): Written {
   const what = types === "any" ? "any JSON value" : "a JSON object";
+  for (const each of shape.lost) lost.push(at(path, each));
   lost.push(`${path}: ${what}, which is written in a text`);
   const plain: Writing = { rules: rewriting(SCHEMA_RULES.openai), lost: [] };
   const { description = "", title: _, ...form } = write(shape, path, plain);
