@@ -13,7 +13,7 @@ import { Path, type Workspace } from "./workspace.ts";
 import { replace, withTarget } from "./writing.ts";
 
 const MAX_EDITS = 100;
-const DIFF_MS = 2000;
+const DIFF_MS = 500;
 
 const Edited = z.object({
   path: z.string(),
@@ -60,7 +60,7 @@ export function offerEditFile(server: McpServer, workspace: Workspace): void {
         workspace.turns.take(located, () =>
           withTarget(located, roots, false, async (target) => {
             const before = await textOf(located, path, roots, workspace);
-            const after = edited(before, edits);
+            const after = edited(before, edits, workspace.limits.maxWriteBytes);
             const bytes = Buffer.from(after);
             if (bytes.length > workspace.limits.maxWriteBytes)
               throw new BeyondLimitError(

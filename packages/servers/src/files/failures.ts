@@ -1,11 +1,12 @@
 /** What the system says when something fails, in words that a model can act on. */
 
-import { readdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { nearest } from "@patchbay/core";
-import { withPin } from "./pin.ts";
+import { entriesOf } from "./entries.ts";
+import { type Pin, withPin } from "./pin.ts";
 import { OutsideError, quoted, type Roots } from "./roots.ts";
 
+/** Names of a folder that are looked at for what may have been meant. */
 const MAX_NAMES = 1000;
 
 const WORDS = new Map<string, (named: string) => string>([
@@ -63,7 +64,7 @@ async function missing(named: string, roots: Roots): Promise<string> {
   if (typeof names === "string") return names;
   if (names === undefined) return `${quoted(named)} does not exist, nor does its folder`;
   const name = basename(path);
-  const meant = alike(name, names) ?? (names.length > MAX_NAMES ? undefined : nearest(name, names));
+  const meant = alike(name, names) ?? nearest(name, names);
   if (meant === undefined) return `${quoted(named)} does not exist; list_directory shows what does`;
   return `${quoted(named)} does not exist; did you mean ${quoted(named.slice(0, -name.length) + meant)}?`;
 }
@@ -72,15 +73,22 @@ async function missing(named: string, roots: Roots): Promise<string> {
 async function namesIn(folder: string, roots: Roots): Promise<string[] | string | undefined> {
   for (let path = folder; roots.holds(path); path = dirname(path)) {
     try {
-      return await withPin(path, roots, ({ via }) =>
-        path === folder ? readdir(via) : Promise.resolve(undefined),
-      );
+      return await withPin(path, roots, async (pin) => (path === folder ? firstNames(pin) : undefined));
     } catch (error) {
       if (error instanceof OutsideError) return error.message;
     }
     if (roots.isRoot(path)) break;
   }
   return undefined;
+}
+
+async function firstNames(folder: Pin): Promise<string[]> {
+  const names: string[] = [];
+  for await (const entries of entriesOf(folder)) {
+    names.push(...entries.map(({ name }) => name));
+    if (names.length >= MAX_NAMES) break;
+  }
+  return names;
 }
 
 /** A name that differs in case or in its Unicode form alone. */

@@ -3,7 +3,7 @@
 import { type Glob, matchesGlob, parseGlob } from "./glob.ts";
 
 /** Rules of one file that are taken; more are passed over. */
-const MAX_RULES = 5000;
+const MAX_RULES = 1000;
 
 interface Rule {
   readonly glob: Glob;

@@ -66,11 +66,8 @@ async function moved(
     throw new Error(`${quoted(named)} is there already${advice}`);
   }
   if (overwrite || stats.isDirectory()) return rename(from, to);
-  // A rename would replace what came there meanwhile; a second name does not, where the file system has such.
-  await giveName(from, to).catch((error) => {
-    if (codeOf(error) !== "EPERM" && codeOf(error) !== "ENOTSUP") throw error;
-    return rename(from, to);
-  });
+  // A rename would replace what came there meanwhile.
+  await giveName(from, to);
 }
 
 /** Works on an entry of a folder, which may be a link: the link itself then. */

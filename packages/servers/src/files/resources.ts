@@ -146,6 +146,8 @@ class Contents {
   readonly #roots: Roots;
   readonly #watch: Watch;
   #listed = new Set<string>();
+  /** One after another: each compares with what the last has listed. */
+  #refreshed = Promise.resolve();
 
   constructor(server: McpServer, workspace: Workspace, roots: Roots, watch: Watch) {
     this.#watch = watch;
@@ -155,7 +157,12 @@ class Contents {
   }
 
   /** Lists what is there now, and no longer what is not. Clients hear of it if it differs. */
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    this.#refreshed = this.#refreshed.then(() => this.#refresh());
+    return this.#refreshed;
+  }
+
+  async #refresh(): Promise<void> {
     const found = new Map<string, { name: string; mimeType?: string }>();
     for (const folder of this.#roots.folders) {
       found.set(pathToFileURL(folder).href, { name: basename(folder) || folder, mimeType: FOLDER });

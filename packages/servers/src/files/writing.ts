@@ -137,9 +137,14 @@ function isSame(now: Pin["stats"], then: Pin["stats"] | undefined): boolean {
   return now.ino === then?.ino && now.size === then.size && now.mtimeMs === then.mtimeMs;
 }
 
-/** Gives a file another name, if nothing has it: what came there meanwhile stays. */
+/** Gives a file another name, if nothing has it: what came there meanwhile stays, where the file system has hard links. */
 export async function giveName(from: string, to: string): Promise<void> {
-  await link(from, to);
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!["EPERM", "ENOTSUP", "ENOSYS"].includes(codeOf(error) ?? "")) throw error;
+    return rename(from, to);
+  }
   await unlink(from);
 }
 

@@ -1,6 +1,6 @@
 /** read_file, list_directory and stat. */
 
-import { mkdir, symlink } from "node:fs/promises";
+import { chmod, mkdir, symlink } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Folder, openFolder } from "./folder.ts";
 import { pdfOf } from "./pdf.ts";
@@ -248,7 +248,7 @@ describe("list_directory", () => {
 
 describe("stat", () => {
   test("tells what a path is", async () => {
-    await folder.put("facts.json", "{}");
+    await chmod(await folder.put("facts.json", "{}"), 0o644);
     await symlink("facts.json", folder.path("alias"));
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
     const file = {

@@ -162,6 +162,19 @@ describe("edit_file", () => {
     expect((await contents("list.txt")).split("\n").slice(1, -1).sort()).toEqual(names.sort());
   });
 
+  test("takes time in proportion, whatever it is given", async () => {
+    const large = await openFolder();
+    await large.put("a.txt", "a".repeat(2_000_000));
+    await large.put("lines.txt", "\n".repeat(2_000_000));
+    const long = "a".repeat(50_000);
+    expect(await large.failure("edit_file", edit("a.txt", long, ""))).toContain("occurs 40 times");
+    const grown = edit("a.txt", "a", long, { replace_all: true });
+    expect(await large.failure("edit_file", grown)).toContain("maxWriteBytes");
+    const unlike = edit("lines.txt", `${"\n".repeat(50_000)}x`, "");
+    expect(await large.failure("edit_file", unlike)).toContain("was not found");
+    await large.close();
+  });
+
   test("cuts a long difference, and bounds what comes of an edit", async () => {
     await folder.put("a.txt", "x\n".repeat(400));
     const all = edit("a.txt", "x", "y", { replace_all: true });
