@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from "node:events";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import {
   type ConversationStore,
   chooseModel,
@@ -22,7 +23,7 @@ import { type Failure, toFailure, unreachable } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { askUser } from "./questions.ts";
 import { shownUrl } from "./secrets.ts";
-import { chooseServers, type Target } from "./targets.ts";
+import { chooseServers, loadConfig, type Target } from "./targets.ts";
 
 const MAX_CALLS = 1_000;
 
@@ -48,7 +49,9 @@ export interface Agent {
 export async function openAgent(options: AgentOptions, context: Context): Promise<Agent> {
   const names = options.server ?? [];
   const { systemPrompt, toolTimeout = options.timeout } = readHostSettings(process.env);
-  const choices = await chooseServers(names, options, context);
+  const config = await loadConfig(options, context);
+  const { approvals, roots } = config;
+  const choices = await chooseServers(names, options, context, config);
   // One after another: an entry may ask the user something.
   const targets: Target[] = [];
   const missing: Failure[] = [];
@@ -75,7 +78,11 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     model,
     systemPrompt,
     toolTimeout,
-    rules: { allow: targets.filter(isHarmless).map(({ name }) => `${name}/*`) },
+    rules: {
+      ...approvals,
+      allow: [...approvals.allow, ...targets.filter(isHarmless).map(({ name }) => `${name}/*`)],
+    },
+    ...(roots.length > 0 && { roots: roots.map((root) => ({ uri: pathToFileURL(root).href })) }),
     onApproval: approver(options, context),
     onElicit: asks ? (params, { server, signal }) => askUser(server, params, signal) : undefined,
     trust: fileTrust(join(folder, "trust.json")),

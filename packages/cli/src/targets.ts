@@ -83,7 +83,7 @@ export function splitServer(words: string[], context: Context): [server: string 
 /** What answers a question where nothing else is configured. */
 const DEFAULT_SERVERS = ["calculator", "weather"];
 
-async function loadConfig(options: ServerOptions, context: Context): Promise<Config> {
+export async function loadConfig(options: ServerOptions, context: Context): Promise<Config> {
   const config = await readConfig(options.config);
   for (const warning of config.warnings) context.output.warn(warning);
   return config;

@@ -1,10 +1,12 @@
 /** What may happen is asked on a terminal, denied without one, and agreed to by --yes. */
 
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { ToolApproval } from "@patchbay/host";
 import { describe, expect, it, vi } from "vitest";
 import { askApproval, described } from "../src/approvals.ts";
-import { AFTER, run } from "./patchbay.ts";
+import { AFTER, FIXTURE, run } from "./patchbay.ts";
 import { workplace } from "./workplace.ts";
 
 // Each test starts several processes; a busy machine takes its time.
@@ -54,6 +56,38 @@ describe("on a terminal", () => {
 
   it("names the choices that there are", async () => {
     expect((await answered("n\n")).shown).toMatch(/\[y\]es, this time, for this \[s\]ession, \[n\]o: /);
+  });
+});
+
+describe("the configuration's rules", () => {
+  const configure = (file: string, approvals: object) => {
+    const fixture = { command: process.execPath, args: [FIXTURE] };
+    mkdirSync(dirname(join(place.cwd, file)), { recursive: true });
+    writeFileSync(join(place.cwd, file), JSON.stringify({ mcpServers: { fixture }, approvals }));
+  };
+  const ask = (...words: string[]) => run(["ask", 'echo {"text":"hi"}', ...words], { cwd: place.cwd });
+
+  it("allow in the user's own file, and in one that is named", async () => {
+    configure("patchbay/mcp.json", { allow: ["fixture/echo(text=h*)"] });
+    expect(await ask()).toMatchObject({ code: 0, stdout: "hi\n" });
+    configure("named.json", { allow: ["fixture"] });
+    expect(await ask("--config", "named.json")).toMatchObject({ code: 0, stdout: "hi\n" });
+  });
+
+  it("allow nothing in a folder's own file, and deny there too", async () => {
+    configure("mcp.json", { allow: ["*"], deny: ["fixture/fail"] });
+    const refused = await ask();
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/mcp\.json: approvals\.allow counts in your own mcp\.json/);
+    configure("mcp.json", { deny: ["fixture/echo"] });
+    expect(await ask("--yes")).toMatchObject({ code: 1, stderr: expect.stringContaining("denies it") });
+  });
+
+  it("are refused by name where they are none", async () => {
+    configure("mcp.json", { deny: ["fixture/echo("] });
+    expect(await ask()).toMatchObject({ code: 2, stderr: expect.stringContaining('"fixture/echo("') });
+    configure("mcp.json", { forbid: [] });
+    expect(await ask()).toMatchObject({ code: 2, stderr: expect.stringContaining("approvals") });
   });
 });
 

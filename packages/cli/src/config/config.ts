@@ -42,6 +42,10 @@ export interface Config {
    * @throws Failure (usage) that names an unset variable and its place
    */
   server(name: string, ask?: AskInput): Promise<ServerEntry | undefined>;
+  /** What the files say of tools, together. What a folder's own file allows does not count: others may have written it. */
+  approvals: { allow: string[]; ask: string[]; deny: string[] };
+  /** Folders in which servers may work: absolute paths. */
+  roots: string[];
   /** What no message may show of a server that was asked for. */
   hidden: readonly Hidden[];
 }
@@ -67,6 +71,8 @@ export async function readConfig(file?: string): Promise<Config> {
   const servers = new Map<string, Named>();
   const inputs = new Map<string, ReadonlyMap<string, Input>>();
   const warnings: string[] = [];
+  const approvals: Config["approvals"] = { allow: [], ask: [], deny: [] };
+  const roots: string[] = [];
   for (const path of new Set(files)) {
     const text = readText(path, file !== undefined);
     if (text === undefined) continue;
@@ -74,6 +80,21 @@ export async function readConfig(file?: string): Promise<Config> {
     const { key, ...review } = await reviewText(text, shownFile);
     warnings.push(...review.warnings.map((warning) => `${shownFile}: ${warning}`));
     inputs.set(path, review.inputs);
+    const { allow = [], ask = [], deny = [] } = review.approvals;
+    approvals.ask.push(...ask);
+    approvals.deny.push(...deny);
+    if (file !== undefined || path !== ofFolder) approvals.allow.push(...allow);
+    else if (allow.length > 0)
+      warnings.push(`${shownFile}: approvals.allow counts in your own mcp.json, or with --config, not here`);
+    const scope = {
+      environment: process.env,
+      workspaceFolder: workspaceOf(path, ofFolder),
+      inputs: new Map(),
+      used: new Map(),
+    };
+    roots.push(
+      ...expand(review.roots, `${shownFile}: roots`, scope).map((root) => resolve(dirname(path), root)),
+    );
     for (const [name, entry] of review.servers) {
       const place = `${shownFile}: ${key}.${visibleName(name)}`;
       const about = { name, file: path, shownFile, ofFolder: path === ofFolder, entry, place };
@@ -85,6 +106,8 @@ export async function readConfig(file?: string): Promise<Config> {
   return {
     hidden,
     servers,
+    approvals,
+    roots,
     files: [...inputs.keys()].map(shownPath),
     names: [...servers.values()].filter(({ entry }) => entry.disabled !== true).map(({ name }) => name),
     warnings,

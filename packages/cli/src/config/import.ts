@@ -106,6 +106,8 @@ function candidate(
     key: "",
     servers: new Map(),
     inputs: new Map(),
+    approvals: {},
+    roots: [],
     errors: [],
     warnings: [],
   };

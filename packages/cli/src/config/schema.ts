@@ -33,6 +33,16 @@ const AskedFor = z.object({
   options: z.array(z.string()).min(1).optional(),
 });
 
+/** Which tools may run without asking, and which never; patterns over `server/tool`. */
+const Approvals = z.strictObject({
+  allow: z.array(z.string()).optional(),
+  ask: z.array(z.string()).optional(),
+  deny: z.array(z.string()).optional(),
+});
+
+/** Folders in which servers may work. */
+const Roots = z.array(z.string().min(1));
+
 /** A server that is started as a child and spoken to over stdio. */
 export type StartedServer = z.infer<typeof Started>;
 /** A server that is reached at a URL. */
@@ -43,6 +53,8 @@ export type Input = z.infer<typeof AskedFor>;
 
 const STARTED_KEYS = Object.keys(Started.shape);
 const REACHED_KEYS = Object.keys(Reached.shape);
+/** What may stand beside the servers. */
+const BESIDE = ["$schema", "inputs", "approvals", "roots"];
 const TYPES = ["stdio", "http", "streamable-http", "sse"];
 
 /** What is wrong with a configuration, each with its place in the file; and what is only odd. */
@@ -51,6 +63,8 @@ export interface Review {
   key: string;
   servers: Map<string, ServerEntry>;
   inputs: Map<string, Input>;
+  approvals: z.infer<typeof Approvals>;
+  roots: string[];
   errors: string[];
   warnings: string[];
 }
@@ -61,6 +75,8 @@ export function review(content: unknown): Review {
     key: "mcpServers",
     servers: new Map(),
     inputs: new Map(),
+    approvals: {},
+    roots: [],
     errors: [],
     warnings: [],
   };
@@ -70,8 +86,8 @@ export function review(content: unknown): Review {
   }
   const key = "mcpServers" in content ? "mcpServers" : "servers" in content ? "servers" : undefined;
   for (const other of Object.keys(content)) {
-    if (other === key || other === "$schema" || other === "inputs") continue;
-    found.warnings.push(unknown(visibleName(other), other, ["mcpServers"]));
+    if (other === key || BESIDE.includes(other)) continue;
+    found.warnings.push(unknown(visibleName(other), other, ["mcpServers", "approvals", "roots"]));
   }
   if (key === undefined) {
     const near = nearest("mcpServers", Object.keys(content));
@@ -82,12 +98,22 @@ export function review(content: unknown): Review {
   }
   found.key = key;
   reviewInputs(content.inputs, found);
+  reviewPolicy(content, found);
   const entries = content[key];
   if (!isRecord(entries)) found.errors.push(`${key} must be an object: a server's name → its entry`);
   else
     for (const [name, entry] of Object.entries(entries))
       reviewEntry(`${key}.${visibleName(name)}`, name, entry, found);
   return found;
+}
+
+function reviewPolicy({ approvals = {}, roots = [] }: Record<string, unknown>, found: Review): void {
+  const rules = Approvals.safeParse(approvals);
+  if (rules.success) found.approvals = rules.data;
+  else found.errors.push(...issuesOf("approvals", rules.error));
+  const folders = Roots.safeParse(roots);
+  if (folders.success) found.roots = folders.data;
+  else found.errors.push(...issuesOf("roots", folders.error));
 }
 
 function reviewInputs(inputs: unknown = [], found: Review): void {
