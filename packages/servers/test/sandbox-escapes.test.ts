@@ -112,7 +112,7 @@ needs("bwrap", "python3")("out of the sandbox", () => {
     it("sees no file of the machine but programs", async () => {
       const secrets = `${folder}/secret`;
       const { stdout } = await bash(
-        `ls /; cat ${secrets} /etc/passwd /etc/shadow; ls /home /root /sys /var /run`,
+        `ls /; cat ${secrets} /etc/group /etc/shadow; ls /home /root /sys /var /run`,
       );
       const there = /^(bin|box|dev|etc|interpreters|lib|lib32|lib64|libx32|proc|sbin|tmp|usr)$/;
       expect(
@@ -121,6 +121,7 @@ needs("bwrap", "python3")("out of the sandbox", () => {
           .split("\n")
           .filter((name) => !there.test(name)),
       ).toEqual([]);
+      expect((await bash("cat /etc/passwd")).stdout).toMatch(/^sandbox:x:\d+:\d+::\/box:\/bin\/bash\n$/);
       const bound = instead(["--proc"], ["--ro-bind", folder, folder, "--proc"]);
       expect(
         (

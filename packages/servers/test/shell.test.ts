@@ -66,7 +66,10 @@ needs("bwrap")("bash", () => {
     ["cat", { returncode: 0, stdout: "", stderr: "" }],
     ["printf 'ü\\xff'", { returncode: 0, stdout: "ü\uFFFD", stderr: "" }],
     ["cat <<'END'\n$(one)\n`two`\nEND", { returncode: 0, stdout: "$(one)\n`two`\n", stderr: "" }],
-    ["pwd; echo $HOME; hostname", { returncode: 0, stdout: "/box\n/box\nsandbox\n", stderr: "" }],
+    [
+      "pwd; echo ~; hostname; whoami",
+      { returncode: 0, stdout: "/box\n/box\nsandbox\nsandbox\n", stderr: "" },
+    ],
   ])("%j", async (command, expected) => {
     expect(await bash(command)).toEqual({ ...expected, truncated: false });
   });

@@ -17,6 +17,8 @@ export const ENVIRONMENT = {
 export const FILTER_FD = 3;
 export const REPORT_FD = 4;
 export const REQUEST_FD = 5;
+/** Where bubblewrap reads what names the command's user. */
+export const USERS_FD = 6;
 
 /** Files of a command that are no memory of its processes: /dev/shm and /tmp. */
 const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
@@ -40,6 +42,7 @@ export function confinement(limits: SandboxLimits, filtered: boolean, node: stri
     ...["--cap-drop", "ALL"],
     ...["--ro-bind", "/usr", "/usr", ...systemFolders()],
     ...(node === undefined ? [] : ["--ro-bind", node, "/interpreters/node"]),
+    ...["--ro-bind-data", String(USERS_FD), "/etc/passwd"],
     ...["--proc", "/proc"],
     // The folder of devices is a file system in memory without a bound: it is made read-only.
     ...["--dev", "/dev", ...memory(SHARED_MEMORY_BYTES, "/dev/shm"), "--remount-ro", "/dev"],
@@ -54,6 +57,11 @@ export function confinement(limits: SandboxLimits, filtered: boolean, node: stri
   ];
 }
 
+/** The one user that programs in the sandbox know. */
+export function usersFile(user: number): string {
+  return `sandbox:x:${user}:${user}::/box:/bin/bash\n`;
+}
+
 /** Becomes another user: limits do not hold root. */
 export function asUser(user: number): string[] {
   return ["setpriv", `--reuid=${user}`, `--regid=${user}`, "--clear-groups", "--inh-caps=-all", "--"];
@@ -64,7 +72,7 @@ export function asUser(user: number): string[] {
  * closed by it.
  */
 export function closingInherited(): string[] {
-  const inherited = readdirSync("/proc/self/fd").filter((fd) => Number(fd) > REQUEST_FD && isHandedOn(fd));
+  const inherited = readdirSync("/proc/self/fd").filter((fd) => Number(fd) > USERS_FD && isHandedOn(fd));
   if (inherited.length === 0) return [];
   return ["/bin/bash", "-c", `exec ${inherited.map((fd) => `${fd}>&-`).join(" ")}; exec "$@"`, "bash"];
 }

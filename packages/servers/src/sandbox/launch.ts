@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Duplex, Readable, Writable } from "node:stream";
-import { ENVIRONMENT, FILTER_FD, REPORT_FD, REQUEST_FD } from "./bubblewrap.ts";
+import { ENVIRONMENT, FILTER_FD, REPORT_FD, REQUEST_FD, USERS_FD } from "./bubblewrap.ts";
 import { type MemoryGroup, makeMemoryGroup } from "./memory.ts";
 import type { Sandbox } from "./open.ts";
 import { watchMemory } from "./watch.ts";
@@ -58,7 +58,7 @@ export async function launch(
   const child = spawn(program, args, {
     cwd: box ?? "/",
     env: { ...ENVIRONMENT, ...sandbox.environment, ...(box !== undefined && { HOME: box }) },
-    stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe", ...talk],
+    stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe", ...talk, "pipe"],
     // A group of its own, so that what bubblewrap has not yet tied to itself is ended with it.
     detached: true,
   });
@@ -86,6 +86,7 @@ export async function launch(
   // A command may end before it has read what it was sent.
   for (const pipe of pipes) pipe?.on("error", () => {});
   pipes[FILTER_FD]?.end(sandbox.filter ?? "");
+  pipes[USERS_FD]?.end(sandbox.users);
   try {
     await once(child, "spawn");
   } catch (thrown) {

@@ -1,7 +1,7 @@
 /** Finds out whether this machine can hold a command in a sandbox, by running one with the exact flags. */
 
 import { tmpdir } from "node:os";
-import { asUser, closingInherited, confinement, foreignNode } from "./bubblewrap.ts";
+import { asUser, closingInherited, confinement, foreignNode, usersFile } from "./bubblewrap.ts";
 import { type SandboxLimits, type SandboxOptions, sandboxLimits } from "./limits.ts";
 import { findMemoryGroups, type MemoryGroups } from "./memory.ts";
 import { run } from "./run.ts";
@@ -15,6 +15,8 @@ export interface Sandbox {
   readonly prefix: readonly string[];
   /** The filter of system calls; nothing where there is no sandbox. */
   readonly filter: Uint8Array | undefined;
+  /** What /etc/passwd holds in it. */
+  readonly users: string;
   /** Where memory can be bound by the kernel; else it is watched. */
   readonly groups: MemoryGroups | undefined;
   /** Where there is no sandbox: commands get folders in this one. */
@@ -45,12 +47,14 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | No
   const processor = PROCESSORS[arch];
   if (processor === undefined) return unavailable(`there is no filter of system calls for ${arch}`);
   const filter = seccompFilter(processor);
-  const become = process.getuid?.() === 0 ? asUser(user) : [];
+  const own = process.getuid?.() ?? 0;
+  const become = own === 0 ? asUser(user) : [];
   const groups = findMemoryGroups();
   const open = (node: string | undefined): Sandbox => ({
     limits,
     prefix: [...closingInherited(), ...become, ...confinement(limits, true, node)],
     filter,
+    users: usersFile(own === 0 ? user : own),
     groups,
     running: 0,
   });
@@ -93,6 +97,7 @@ function withoutSandbox(limits: SandboxLimits): Sandbox {
     limits,
     prefix: [],
     filter: undefined,
+    users: "",
     groups: undefined,
     folder: tmpdir(),
     environment,

@@ -34,7 +34,8 @@ const Output = z.object({
 
 const INSTRUCTIONS =
   "Commands run in a sandbox: they see the programs of this machine, but no network, none of its files and nothing of " +
-  "other calls. The working folder is /box; what is written there is gone after the call, unless a folder is named.";
+  "other calls. The working folder is /box; what is written there is gone after the call, unless a folder is named. " +
+  "Write to >&2, not to /dev/stderr.";
 
 /**
  * Makes the server.
