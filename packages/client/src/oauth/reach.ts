@@ -5,8 +5,8 @@
 
 import { lookup as resolve } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
+import { type Place, placeOf } from "@patchbay/core/addresses";
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
-import { type Place, placeOf } from "./addresses.ts";
 import { isLoopback } from "./loopback.ts";
 
 /** Bounds of what is fetched, and exceptions to where it may be. */
