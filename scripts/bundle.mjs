@@ -73,10 +73,11 @@ async function bundlePackage(folder) {
   writeFileSync(join(dist, STAMP), JSON.stringify({ digest, files }));
 }
 
-/** The entries by their names in dist: what the package exports, and its executable. */
+/** The entries by their names in dist: what the package exports, what it starts as threads, and its executable. */
 function entriesOf(folder) {
-  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const names = Object.values(exports).map((each) => /^\.\/dist\/(.*)\.js$/.exec(each.default)[1]);
+  const { exports, imports = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const files = [...Object.values(exports).map((each) => each.default), ...Object.values(imports)];
+  const names = files.map((file) => /^\.\/dist\/(.*)\.js$/.exec(file)[1]);
   if (existsSync(join(folder, "src", "main.ts"))) names.push("main");
   return Object.fromEntries(names.map((name) => [name, join(folder, "src", `${name}.ts`)]));
 }

@@ -6,6 +6,7 @@ import { code } from "./code/builtin.ts";
 import { database } from "./database/builtin.ts";
 import { files } from "./files/builtin.ts";
 import { shell } from "./shell/builtin.ts";
+import { web } from "./web/builtin.ts";
 
 export {
   type Builtin,
@@ -39,6 +40,7 @@ const servers = new Map<string, Builtin>([
   ["code", code],
   ["files", files],
   ["database", database],
+  ["web", web],
   [
     "everything",
     {

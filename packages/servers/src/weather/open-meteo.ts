@@ -1,7 +1,7 @@
 /** Open-Meteo, the free weather service: places by name, and their weather now (open-meteo.com/en/docs). */
 
 import { z } from "zod";
-import { type FetchLimits, fetchJson } from "./fetch-json.ts";
+import { type FetchLimits, fetchJson } from "../fetch-json.ts";
 
 export interface OpenMeteoOptions extends FetchLimits {
   /** Default `https://api.open-meteo.com`. */
@@ -40,6 +40,10 @@ const Forecast = z.object({
 });
 export type Forecast = z.output<typeof Forecast>;
 
+/** How Open-Meteo says no. */
+const Refusal = z.object({ error: z.literal(true), reason: z.string() });
+const reasonIn = (refusal: unknown) => Refusal.safeParse(refusal).data?.reason;
+
 const CURRENT = Object.keys(Forecast.shape.current.shape).filter((name) => name !== "time");
 const MAX_PLACES = 10;
 
@@ -55,7 +59,7 @@ export async function searchPlaces(
     language: "en",
     format: "json",
   });
-  return (await fetchJson(url, Places, options, signal)).results;
+  return (await fetchJson(url, Places, options, signal, { reasonIn })).results;
 }
 
 /**
@@ -106,7 +110,7 @@ export function currentWeather(
     current: CURRENT.join(","),
     timezone: "auto",
   });
-  return fetchJson(url, Forecast, options, signal);
+  return fetchJson(url, Forecast, options, signal, { reasonIn });
 }
 
 function endpoint(base: string, path: string, query: Record<string, string>): URL {

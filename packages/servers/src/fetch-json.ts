@@ -1,6 +1,6 @@
 /** One JSON answer of a web service, within a time and a size; what goes wrong is said for people. */
 
-import { z } from "zod";
+import type { z } from "zod";
 
 export interface FetchLimits {
   /** Milliseconds for one request, from first to last byte. Default 10,000. */
@@ -9,11 +9,19 @@ export interface FetchLimits {
   maxResponseBytes: number;
 }
 
-/** How Open-Meteo says no. */
-const Refusal = z.object({ error: z.literal(true), reason: z.string() });
+/** What is sent, and how the service says no. */
+export interface JsonRequest {
+  headers?: Record<string, string>;
+  /** Sent as JSON by POST. Default: nothing is sent, by GET. */
+  body?: unknown;
+  /** The reason in a refusal's JSON, where there is one. Default: none is looked for. */
+  reasonIn?: (refusal: unknown) => string | undefined;
+  /** What no error may show though the service says it: the key. */
+  secret?: string | undefined;
+}
 
 /**
- * Gets a URL and checks its JSON.
+ * Asks a URL and checks its JSON. Redirects are not followed: a key goes nowhere but where it belongs.
  *
  * @throws Error whose message may be shown: unreachable, too slow, too large, refused, not understood.
  * When `signal` aborts, its reason is thrown.
@@ -23,17 +31,28 @@ export async function fetchJson<T>(
   schema: z.ZodType<T>,
   limits: FetchLimits,
   signal: AbortSignal,
+  { headers, body: sent, reasonIn = () => undefined, secret }: JsonRequest = {},
 ): Promise<T> {
-  // Only for whom the weather is wanted: most starts of this server answer a list of tools, and no more.
+  // Only for whom a service is asked: most starts of a server answer a list of tools, and no more.
   const { request } = await import("undici");
   const deadline = AbortSignal.timeout(limits.timeout);
+  const json = sent === undefined ? null : JSON.stringify(sent);
   try {
     const { statusCode, body } = await request(url, {
+      method: json === null ? "GET" : "POST",
       signal: AbortSignal.any([signal, deadline]),
-      headers: { accept: "application/json" },
+      headers: {
+        accept: "application/json",
+        ...(json !== null && { "content-type": "application/json" }),
+        ...headers,
+      },
+      body: json,
     });
     const text = await readWithin(body, limits.maxResponseBytes, url.host);
-    if (statusCode !== 200) throw refused(url.host, statusCode, text);
+    if (statusCode !== 200) {
+      const reason = reasonIn(parsed(text))?.slice(0, 300);
+      throw refused(url.host, statusCode, secret === undefined ? reason : reason?.replaceAll(secret, "…"));
+    }
     return understood(text, schema, url.host);
   } catch (error) {
     signal.throwIfAborted();
@@ -59,14 +78,13 @@ async function readWithin(body: AsyncIterable<Uint8Array>, most: number, host: s
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function refused(host: string, status: number, text: string): AnswerError {
-  const refusal = Refusal.safeParse(parsed(text));
-  const reason = refusal.success ? `: ${refusal.data.reason.slice(0, 300)}` : "";
+function refused(host: string, status: number, reason: string | undefined): AnswerError {
+  const because = reason ? `: ${reason}` : "";
   if (status === 429)
-    return new AnswerError(`${host} takes no more requests for now${reason || "; try again later"}`);
+    return new AnswerError(`${host} takes no more requests for now${because || "; try again later"}`);
   if (status >= 500)
-    return new AnswerError(`${host} is out of order (HTTP ${status})${reason}; try again later`);
-  return new AnswerError(`${host} refused the request (HTTP ${status})${reason}`);
+    return new AnswerError(`${host} is out of order (HTTP ${status})${because}; try again later`);
+  return new AnswerError(`${host} refused the request (HTTP ${status})${because}`);
 }
 
 function understood<T>(text: string, schema: z.ZodType<T>, host: string): T {
@@ -88,7 +106,8 @@ function parsed(text: string): unknown {
 
 const OFFLINE = new Set(["ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH", "ENETDOWN"]);
 
-function unreachable(host: string, error: unknown): Error {
+/** Why a host could not be reached, in words, and what that means. */
+export function unreachable(host: string, error: unknown): Error {
   const code = (error as { code?: unknown }).code;
   const why = typeof code === "string" ? code : "the connection failed";
   const advice = OFFLINE.has(why)
