@@ -21,6 +21,7 @@ const MARKS = {
   zod: "invalid_union",
   LangChain: "lc_serializable",
   LangGraph: "GRAPH_RECURSION_LIMIT",
+  Readability: "readability-page-",
   "the OpenAI package": "OpenAI-Organization",
   "the Anthropic package": "anthropic-version",
 };
@@ -66,6 +67,7 @@ test("a server over stdio loads no HTTP and no compiler of schemas", async () =>
   expect(await loaded(code(server))).toEqual(["core", "server"]);
   expect(await loaded([MAIN, "serve", "calculator"])).toEqual(["cli", "core", "server", "servers", "zod"]);
   expect(await loaded([MAIN, "serve", "weather"])).toEqual(["cli", "core", "server", "servers", "zod"]);
+  expect(await loaded([MAIN, "serve", "web"])).toEqual(["cli", "core", "server", "servers", "zod"]);
 });
 
 test("a client over stdio loads no HTTP", async () => {

@@ -15,7 +15,7 @@ export interface JsonRequest {
   /** Sent as JSON by POST. Default: nothing is sent, by GET. */
   body?: unknown;
   /** The reason in a refusal's JSON, where there is one. Default: none is looked for. */
-  reasonIn?: (refusal: unknown) => string | undefined;
+  reasonIn?: (refusal: unknown, status: number) => string | undefined;
   /** What no error may show though the service says it: the key. */
   secret?: string | undefined;
 }
@@ -50,7 +50,7 @@ export async function fetchJson<T>(
     });
     const text = await readWithin(body, limits.maxResponseBytes, url.host);
     if (statusCode !== 200) {
-      const reason = reasonIn(parsed(text))?.slice(0, 300);
+      const reason = reasonIn(parsed(text), statusCode)?.slice(0, 300);
       throw refused(url.host, statusCode, secret === undefined ? reason : reason?.replaceAll(secret, "…"));
     }
     return understood(text, schema, url.host);

@@ -7,7 +7,7 @@ import { type Builtin, NotConfiguredError, Settings, SettingsError } from "../sr
 import { builtins } from "../src/index.ts";
 
 /** Those that need nothing to be offered. */
-const FREE = ["calculator", "weather", "everything", "all"];
+const FREE = ["calculator", "weather", "web", "everything", "all"];
 
 it.each(FREE)("%s answers to its name", async (name) => {
   const server = await builtins.get(name)?.load({ warn: () => {} });

@@ -68,11 +68,8 @@ export function settingsOf(options: WebOptions): WebSettings {
 /** The environment variables that `webOptions` reads. */
 export const WEB_ENVIRONMENT = [
   "TAVILY_API_KEY",
-  "TAVILY_API_URL",
   "BRAVE_API_KEY",
-  "BRAVE_API_URL",
   "EXA_API_KEY",
-  "EXA_API_URL",
   "SEARXNG_URL",
   "FIRECRAWL_API_KEY",
   "FIRECRAWL_API_URL",
@@ -89,10 +86,8 @@ export const WEB_ENVIRONMENT = [
  */
 export function webOptions(environment: Readonly<Record<string, string | undefined>>): WebOptions {
   const variable = (name: (typeof WEB_ENVIRONMENT)[number]) => environment[name]?.trim() || undefined;
-  const access = (name: "TAVILY" | "BRAVE" | "EXA" | "FIRECRAWL"): ServiceAccess | undefined => {
-    const key = variable(`${name}_API_KEY`);
-    return key === undefined ? undefined : { key, url: variable(`${name}_API_URL`) };
-  };
+  const access = (key: string | undefined, url?: string): ServiceAccess | undefined =>
+    key === undefined ? undefined : { key, url };
   const count = (name: (typeof WEB_ENVIRONMENT)[number], range: Range): number | undefined => {
     const text = variable(name);
     if (text !== undefined) checkRange(name, Number(text), range);
@@ -100,12 +95,12 @@ export function webOptions(environment: Readonly<Record<string, string | undefin
   };
   return {
     search: {
-      tavily: access("TAVILY"),
-      brave: access("BRAVE"),
-      exa: access("EXA"),
+      tavily: access(variable("TAVILY_API_KEY")),
+      brave: access(variable("BRAVE_API_KEY")),
+      exa: access(variable("EXA_API_KEY")),
       searxng: variable("SEARXNG_URL"),
     },
-    firecrawl: access("FIRECRAWL"),
+    firecrawl: access(variable("FIRECRAWL_API_KEY"), variable("FIRECRAWL_API_URL")),
     maxResults: count("WEB_SEARCH_MAX_RESULTS", RESULTS),
     maxCharacters: count("WEB_FETCH_MAX_CHARACTERS", CHARACTERS),
     privateHosts: variable("WEB_FETCH_PRIVATE_HOSTS")?.split(/[\s,]+/) ?? [],

@@ -100,7 +100,7 @@ export class Downloads {
       );
     if (!allows(rules, url))
       throw new Error(
-        `${url.host} asks programs not to fetch ${url.pathname.slice(0, 200)} (robots.txt); the operator of this server can set that aside (--ignore-robots)`,
+        `${url.host} asks programs not to fetch ${url.pathname.slice(0, 200)} (robots.txt); the operator of this server can set that aside (--ignore-robots, WEB_FETCH_IGNORE_ROBOTS)`,
       );
   }
 
@@ -136,8 +136,10 @@ export class Downloads {
 }
 
 function redirectOf({ status, headers }: Answered, url: URL): URL | undefined {
-  const location = [headers.location ?? ""].flat()[0] ?? "";
-  if (!REDIRECTS.has(status) || location === "") return undefined;
+  const [sent = ""] = [headers.location ?? ""].flat();
+  if (!REDIRECTS.has(status) || sent === "") return undefined;
+  // Headers are read as Latin 1, and sites write UTF-8.
+  const location = Buffer.from(sent, "latin1").toString("utf8");
   if (!URL.canParse(location, url.href)) throw new Error(`${url.host} redirects to what is no URL`);
   const next = new URL(location, url);
   if (next.hash === "") next.hash = url.hash;

@@ -55,7 +55,7 @@ export class Guard {
     throw new Error(
       place === "forbidden"
         ? `${hostname} is at an address that no website has`
-        : `${hostname} is not on the public web; the operator of this server can allow it (--private-host)`,
+        : `${hostname} is not on the public web; the operator of this server can allow it (--private-host, WEB_FETCH_PRIVATE_HOSTS)`,
     );
   }
 

@@ -44,7 +44,7 @@ export function readHtml(html: string, url: string): Page {
 
 /** Not every page has the elements that every document has, nor attributes in small letters. */
 function parse(html: string): Document {
-  const content = html.replace(/^[^<]*(?:<[?!][^>]*>[^<]*)*/, "");
+  const content = html.replace(/^\s*(?:(?:<!--[\s\S]*?-->|<[?!][^>]*>)\s*)*/, "");
   const isWhole = /^<html[\s>]/i.test(content);
   const { document } = parseHTML(isWhole ? content : `<html><body>${content}</body></html>`);
   for (const element of document.querySelectorAll("*")) {

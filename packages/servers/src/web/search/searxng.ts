@@ -24,7 +24,8 @@ export function searxng(url: string): SearchService {
     endpoint.searchParams.set("q", query);
     endpoint.searchParams.set("format", "json");
     const { results, answers } = await fetchJson(endpoint, Found, limits, signal, {
-      reasonIn: () => "does it offer json? (search.formats in its settings.yml)",
+      reasonIn: (_refusal, status) =>
+        status === 403 ? "does it offer json? (search.formats in its settings.yml)" : undefined,
     });
     const [answer] = answers;
     const best = results.slice(0, maxResults);
