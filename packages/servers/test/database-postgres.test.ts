@@ -364,6 +364,13 @@ needs("postgres")("a database of PostgreSQL's", () => {
       expect((await answerOf(one, "query", settings)).rows).toEqual([["10s", "on"]]);
       await failureOf(one, "query", { sql: "SET statement_timeout = 0" });
       expect((await answerOf(one, "query", settings)).rows).toEqual([["10s", "on"]]);
+      // A function that should not, and does.
+      await cluster.run(`
+        CREATE FUNCTION shop.sly() RETURNS text LANGUAGE plpgsql STABLE AS
+        'BEGIN RETURN set_config(''application_name'', ''evil'', false); END'`);
+      await answerOf(one, "query", { sql: "SELECT shop.sly()" });
+      const name = { sql: "SELECT current_setting('application_name')" };
+      expect((await answerOf(one, "query", name)).rows).toEqual([["patchbay"]]);
       await one.close();
     });
 

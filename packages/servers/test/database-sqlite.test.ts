@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Client, connect } from "@patchbay/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase } from "../src/database/index.ts";
+import { Answers } from "../src/database/sqlite/answers.ts";
 import { answerOf, failureOf } from "./database-client.ts";
 import { makeSqliteFile, type SqliteFile } from "./sqlite.ts";
 
@@ -280,7 +281,7 @@ describe("what query does not do", () => {
     ["ALTER TABLE customers ADD evil", more],
     ["ANALYZE", more],
     ["REINDEX", "query only reads"],
-    ["VACUUM", "query only reads"],
+    ["VACUUM", "query only reads: SELECT"],
     ["BEGIN IMMEDIATE", `${more}: BEGIN, COMMIT or ROLLBACK`],
     ["SAVEPOINT evil", `${more}: SAVEPOINT`],
     ["PRAGMA query_only = OFF", `${more}: PRAGMA`],
@@ -312,6 +313,16 @@ describe("what query does not do", () => {
     await refusal(`${verb} 'file:${target}?mode=rwc'${verb === "ATTACH" ? " AS evil" : ""}`);
     expect(existsSync(target)).toBe(false);
     expect(readdirSync(shop.folder)).toEqual(["shop.db"]);
+  });
+
+  it("opens the file so that, whatever may be asked, nothing is written", () => {
+    const bounds = { busyTimeout: 0, maxBytes: 1000, maxTables: 1, maxMemoryBytes: 1 };
+    const answers = new Answers({ file: shop.file, writes: false, ...bounds });
+    const statement = { sql: "DELETE FROM orders", parameters: [], maxRows: 1 };
+    expect(answers.reply({ do: "execute", statement })).toEqual({
+      error: "attempt to write a readonly database",
+    });
+    answers.close();
   });
 
   it("has no such value in memory as could fill it", async () => {
