@@ -186,6 +186,17 @@ describe("an authorization server", () => {
     expect(evil.heard).toEqual([]);
   });
 
+  test.each(["/token", "/register"])(
+    "that redirects %s has nothing sent again, on its own origin neither",
+    async (path) => {
+      const { authorization, server } = await world({
+        quirks: { [path]: () => redirect("/elsewhere", 307) },
+      });
+      await refusal(server.url);
+      expect(authorization.heard.map((heard) => heard.path)).not.toContain("/elsewhere");
+    },
+  );
+
   test("gives no DPoP token that nobody asked for", async () => {
     const { server } = await world({
       quirks: { "/token": () => json({ access_token: "x", token_type: "DPoP" }) },
