@@ -22,6 +22,7 @@ import { canAsk } from "./dialog.ts";
 import { type Failure, toFailure, unreachable } from "./failure.ts";
 import type { Output } from "./output.ts";
 import { askUser } from "./questions.ts";
+import { openRecording, type Recording } from "./recording.ts";
 import { shownUrl } from "./secrets.ts";
 import { chooseServers, loadConfig, type Target } from "./targets.ts";
 
@@ -31,6 +32,8 @@ export interface AgentOptions extends ServerOptions {
   server?: string[];
   /** Approve what would be asked. */
   yes?: boolean;
+  /** A folder in which each turn is recorded. */
+  record?: string;
 }
 
 export interface Agent {
@@ -38,6 +41,7 @@ export interface Agent {
   /** The names of the servers that were reached. */
   servers: string[];
   conversations: ConversationStore;
+  recording: Recording;
 }
 
 /**
@@ -70,7 +74,13 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   const warming = warmUp();
   // No question waits for it any more where a server cannot be reached.
   warming.catch(() => {});
-  const model = await chooseModel(process.env, { fromFile: context.fromFile });
+  const chosen = await chooseModel(process.env, { fromFile: context.fromFile });
+  const rules = {
+    ...approvals,
+    allow: [...approvals.allow, ...targets.filter(isHarmless).map(({ name }) => `${name}/*`)],
+  };
+  const recording = await openRecording(options.record, rules, context.output);
+  const model = recording.model(chosen);
   const folder = dirname(userConfigFile());
   const conversations = conversationFiles(join(folder, "conversations"));
   const asks = canAsk() && !context.output.json;
@@ -78,10 +88,7 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     model,
     systemPrompt,
     toolTimeout,
-    rules: {
-      ...approvals,
-      allow: [...approvals.allow, ...targets.filter(isHarmless).map(({ name }) => `${name}/*`)],
-    },
+    rules,
     ...(roots.length > 0 && { roots: roots.map((root) => ({ uri: pathToFileURL(root).href })) }),
     onApproval: approver(options, context),
     onElicit: asks ? (params, { server, signal }) => askUser(server, params, signal) : undefined,
@@ -99,7 +106,10 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     Array.from(named, async ([name, target]) => {
       const identity = identityOf(name, target, context.output);
       await host.admit(identity, { signal: context.signal, approved: true });
-      const { client } = await open(target, options, context, host.connectOptions(name));
+      const { client } = await open(target, options, context, {
+        ...host.connectOptions(name),
+        onMessage: recording.watch(name),
+      });
       host.add(name, client);
       return name;
     }),
@@ -116,7 +126,7 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     throw thrown;
   }
   for (const failure of [...missing, ...refused]) context.output.warn(`${failure.message} It is left out.`);
-  return { host, servers, conversations };
+  return { host, servers, conversations, recording };
 }
 
 /** The built-ins that change nothing, and send a place's name at most, to one service: nobody need be asked. */

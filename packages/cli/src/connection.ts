@@ -52,7 +52,10 @@ export async function withServer<T>(
 }
 
 /** Who answers what the server asks. */
-type Answers = Pick<ConnectOptions, "onElicit" | "onSample" | "roots" | "onSessionLost">;
+type Answers = Pick<ConnectOptions, "onElicit" | "onSample" | "roots" | "onSessionLost"> & {
+  /** Looks on. */
+  onMessage?: ConnectOptions["onMessage"] | undefined;
+};
 
 /** Milliseconds that a request may take in all, however much progress it reports. */
 const MAX_TIMEOUT = 600_000;

@@ -97,7 +97,9 @@ ${EXIT_CODES}`,
     client(command).option("-s, --server <target>", "a server to use; may be repeated", collect);
   /** The options of a command that has a model use them. */
   const asking = (command: Command): Command =>
-    agent(command).option("--yes", "approve what you would be asked about");
+    agent(command)
+      .option("--yes", "approve what you would be asked about")
+      .option("--record <folder>", "keep each turn there as a file, to look at and to replay");
 
   const serve = add(
     "serve",
@@ -412,6 +414,23 @@ ${MODELS}`,
     .option("--resume [id]", "go on with a conversation: the last one, or the one that is named")
     .action((options) =>
       perform(async (context) => (await import("./commands/chat.ts")).chat(options, context)),
+    );
+
+  add(
+    "replay",
+    "answer a recorded question again: no model, no network, no keys",
+    "<recording> [options]",
+    [
+      `patchbay ask "564*34" --record recordings`,
+      "patchbay replay recordings/2026-11-30T12-00-00-000Z.jsonl",
+    ],
+    `
+The loop and the clients are the real ones; what the model, the servers and the user said is what was recorded. Exit 1
+when the turn goes another way than it did then. A recording is one JSON object a line: docs/host.md says what is in it.`,
+  )
+    .argument("<recording>", "a file that --record has written")
+    .action((path: string) =>
+      perform(async (context) => (await import("./commands/replay.ts")).replay(path, context)),
     );
 
   agent(

@@ -1,8 +1,8 @@
 /** `chat`: questions and answers in one context, until `exit`. */
 
 import { createInterface } from "node:readline";
-import type { AskOptions, Conversation, Host } from "@patchbay/host";
-import { type AgentOptions, openAgent } from "../agent.ts";
+import type { AskOptions, Conversation } from "@patchbay/host";
+import { type Agent, type AgentOptions, openAgent } from "../agent.ts";
 import type { Context } from "../context.ts";
 import { toFailure, usage } from "../failure.ts";
 import { Steps } from "../steps.ts";
@@ -18,7 +18,8 @@ const HISTORY = 100;
 
 export async function chat(options: ChatOptions, context: Context): Promise<void> {
   const { output, signal } = context;
-  const { host, servers, conversations } = await openAgent(options, context);
+  const agent = await openAgent(options, context);
+  const { host, servers, conversations } = agent;
   try {
     const kept = process.stdin.isTTY === true || options.resume !== undefined;
     const id = options.resume === true ? (await conversations.list())[0]?.id : options.resume;
@@ -30,7 +31,7 @@ export async function chat(options: ChatOptions, context: Context): Promise<void
     output.note(
       `${host.model.label}, with the tools of ${visibleNames(servers)}. exit, quit or Ctrl-D ends.`,
     );
-    await converse(host, conversation, context);
+    await converse(agent, conversation, context);
     if (kept && process.stdin.isTTY)
       output.note(`patchbay chat --resume ${conversation.id} goes on with this.`);
     signal.throwIfAborted();
@@ -39,7 +40,11 @@ export async function chat(options: ChatOptions, context: Context): Promise<void
   }
 }
 
-async function converse(host: Host, conversation: Conversation, context: Context): Promise<void> {
+async function converse(
+  { host, recording }: Agent,
+  conversation: Conversation,
+  context: Context,
+): Promise<void> {
   const { output, signal } = context;
   const { cyan, green } = output.colors;
   const interactive = process.stdin.isTTY === true;
@@ -53,7 +58,11 @@ async function converse(host: Host, conversation: Conversation, context: Context
     if (signal.aborted || question === "exit" || question === "quit") return;
     if (question === "") continue;
     if (!interactive && !output.json) output.styled(`${cyan("user >")} ${question}`);
-    await turn(question, (options) => conversation.ask(question, options), steps, context);
+    const asked = (options: AskOptions) =>
+      recording.turn(question, options.onEvent ?? (() => {}), (onEvent) =>
+        conversation.ask(question, { ...options, onEvent }),
+      );
+    await turn(question, asked, steps, context);
     if (signal.aborted) return;
   }
   // Ctrl-C and Ctrl-D leave the cursor behind the prompt.
