@@ -7,7 +7,6 @@ import type { HostEvent } from "../events.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { usageOf } from "../models/usage.ts";
 import type { RecordingEntry, RecordingHead } from "./format.ts";
-import { toRecorded, toRecordedReply } from "./messages.ts";
 
 export interface RecorderOptions {
   /** Those of the host. */
@@ -151,6 +150,8 @@ export function createRecorder({
 
   async function reply(watched: Model, asked: ModelRequest) {
     const request = ++requests;
+    // LangChain takes half a second to load: it is there when a model is asked.
+    const { toRecorded, toRecordedReply } = await import("./messages.ts");
     const { system, messages, tools, own, settings } = asked;
     add({
       type: "model_request",

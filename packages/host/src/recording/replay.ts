@@ -7,7 +7,6 @@ import type { HostEvent } from "../events.ts";
 import { createHost } from "../host.ts";
 import type { Answer } from "../options.ts";
 import type { Recording } from "./format.ts";
-import { replayModel } from "./replay-model.ts";
 import { replayServer } from "./replay-server.ts";
 import { steady } from "./steady.ts";
 
@@ -33,6 +32,7 @@ export async function replay(recording: Recording, options: ReplayOptions = {}):
   const differences: string[] = [];
   const onDifference = (difference: string) => void differences.push(difference);
   const events: HostEvent[] = [];
+  const { replayModel } = await import("./replay-model.ts");
   const host = createHost({
     model: replayModel(recording, onDifference),
     rules: head.rules ?? {},
