@@ -159,13 +159,17 @@ async function runToEnd(command: string[], cwd: string, bin: string) {
   return { status, printed };
 }
 
+/** A reader's own configuration: nothing is in it at first. */
+const CONFIGURATION = mkdtempSync(join(tmpdir(), "patchbay-docs-"));
+process.once("exit", () => rmSync(CONFIGURATION, { recursive: true, force: true }));
+
 /** What a reader has: the command, and neither a key, a local model, a configuration nor colour. */
 function documentedEnvironment(bin: string): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     PATH: [bin, dirname(process.execPath), process.env.PATH].join(delimiter),
     NO_COLOR: "1",
-    XDG_CONFIG_HOME: bin,
+    XDG_CONFIG_HOME: CONFIGURATION,
   };
   for (const name of Object.keys(env)) {
     const ofVitest = name.startsWith("VITEST") || name === "NODE_ENV" || name === "FORCE_COLOR";

@@ -1,9 +1,9 @@
 /** Who looks on sees each message, both ways, over each transport; and what it throws is its own affair. */
 
 import { serveHttp } from "@patchbay/server/http";
-import { createEverything } from "@patchbay/servers/everything";
+import { createEverything } from "../src/everything/index.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { connect, type Target, type WireMessage } from "../src/index.ts";
+import { connect, type Target, type WireMessage } from "@patchbay/client";
 
 describe.each(["memory", "HTTP"])("over %s", (transport) => {
   const server = createEverything();
