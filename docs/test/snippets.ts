@@ -1,7 +1,8 @@
 /** Writes a document's blocks to files, compiles them against the workspace, and runs those that ask for it. */
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { type Block, readBlocks } from "./markdown.ts";
 import { matches } from "./output.ts";

@@ -1,9 +1,9 @@
 /** Who looks on sees each message, both ways, over each transport; and what it throws is its own affair. */
 
-import { serveHttp } from "@patchbay/server/http";
-import { createEverything } from "../src/everything/index.ts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect, type Target, type WireMessage } from "@patchbay/client";
+import { serveHttp } from "@patchbay/server/http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEverything } from "../src/everything/index.ts";
 
 describe.each(["memory", "HTTP"])("over %s", (transport) => {
   const server = createEverything();
