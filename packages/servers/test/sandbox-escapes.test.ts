@@ -8,8 +8,10 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { needs } from "../../../scripts/test/needs.ts";
+import { launch } from "../src/sandbox/launch.ts";
 import { openSandbox, type Sandbox } from "../src/sandbox/open.ts";
 import { type Outcome, type RunRequest, run } from "../src/sandbox/run.ts";
 
@@ -343,11 +345,21 @@ while True: time.sleep(1)'`;
       for (let turn = 0; turn < 5; turn++) {
         const cancel = new AbortController();
         const running = bash(`sleep ${seconds}`, sandbox, { signal: cancel.signal });
-        setImmediate(() => cancel.abort(new Error("enough")));
+        void setImmediate().then(() => cancel.abort(new Error("enough")));
         await expect(running).rejects.toThrow("enough");
       }
       await vi.waitFor(() => expect(processesWith(seconds)).toEqual([]), { timeout: 10_000 });
     });
+  });
+
+  it("is ended at whatever moment of its start that is asked for", async () => {
+    for (let turn = 0; turn < 30; turn++) {
+      // It waits for what nobody sends: nothing but us ends it.
+      const { end, ended } = await launch(sandbox, ["cat"], { stdin: true });
+      for (let moment = 0; moment < turn * 20; moment++) await setImmediate();
+      end();
+      await ended;
+    }
   });
 
   describe("turning on us", () => {

@@ -8,7 +8,7 @@ import type { Duplex, Readable, Writable } from "node:stream";
 import { ENVIRONMENT, FILTER_FD, REPORT_FD, REQUEST_FD, USERS_FD } from "./bubblewrap.ts";
 import { type MemoryGroup, makeMemoryGroup } from "./memory.ts";
 import type { Sandbox } from "./open.ts";
-import { watchMemory } from "./watch.ts";
+import { familyOf, watchMemory } from "./watch.ts";
 
 /** A command that runs. */
 export interface Launched {
@@ -59,10 +59,10 @@ export async function launch(
     cwd: box ?? "/",
     env: { ...ENVIRONMENT, ...sandbox.environment, ...(box !== undefined && { HOME: box }) },
     stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe", ...talk, "pipe"],
-    // A group of its own, so that what bubblewrap has not yet tied to itself is ended with it.
+    // A group of its own, to be ended as one.
     detached: true,
   });
-  const end = () => killGroup(child);
+  const end = () => endFamily(child);
   running.add(end);
   let passed = false;
   const unwatch =
@@ -114,12 +114,19 @@ function joining(group: MemoryGroup | undefined): string[] {
   return group === undefined ? [] : ["/bin/sh", "-c", 'echo 0 >"$0" && exec "$@"', group.join];
 }
 
-function killGroup({ pid }: ChildProcess): void {
+/**
+ * Ends a process and all that came of it. Bubblewrap's child dies with it, but not until it has said so to the kernel;
+ * by then it is in no group of ours any more.
+ */
+function endFamily({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // All have ended.
+  const family = exitCode === null && signalCode === null ? familyOf(pid) : [];
+  for (const each of [-pid, ...family]) {
+    try {
+      process.kill(each, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
   }
 }
 

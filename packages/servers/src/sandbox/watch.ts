@@ -1,4 +1,4 @@
-/** A bound on the memory of a process and its descendants where there are no control groups: looked at, and told. */
+/** A process with all that came of it: who they are; and how much memory they have, where no control group bounds it. */
 
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -21,13 +21,14 @@ export function watchMemory(pid: number, maxBytes: number, onMore: () => void): 
 
 /** Bytes of a process and its descendants that are not the pages of files: what they share is counted for each. */
 export function memoryOf(pid: number): number {
-  let bytes = 0;
+  return familyOf(pid).reduce((bytes, each) => bytes + ownMemory(each), 0);
+}
+
+/** A process and its descendants. */
+export function familyOf(pid: number): number[] {
   const seen = new Set<number>([pid]);
-  for (const each of seen) {
-    bytes += ownMemory(each);
-    for (const child of childrenOf(each)) seen.add(child);
-  }
-  return bytes;
+  for (const each of seen) for (const child of childrenOf(each)) seen.add(child);
+  return [...seen];
 }
 
 function ownMemory(pid: number): number {
