@@ -11,6 +11,8 @@ import { type Page, UnreadableError } from "./page.ts";
 /** What stands around a page's content. */
 const FURNITURE =
   "nav, footer, aside, form, button, select, [role='navigation'], [role='banner'], [role='contentinfo'], [role='search'], body > header";
+/** Of that, what no article has in it. */
+const NAVIGATION = "nav, [role='navigation'], [role='search'], [role='contentinfo'], body > footer";
 /** Links that lead somewhere. */
 const LINKS = /^(?:https?|mailto|tel):/;
 const MAX_FRAMES = 20;
@@ -146,6 +148,7 @@ function replace(document: Document, element: Element, name: string, children: N
 function contentOf(document: Document): string {
   // Readability takes the document apart, so the whole is written down before.
   const everything = bodyOf(document);
+  for (const element of document.querySelectorAll(NAVIGATION)) element.remove();
   const article = articleOf(document);
   const { document: whole } = parseHTML(`<html><body>${everything}</body></html>`);
   const { body } = whole;

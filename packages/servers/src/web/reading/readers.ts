@@ -85,7 +85,8 @@ export class Readers {
 
   #start(): Worker {
     const worker = new Worker(createRequire(import.meta.url).resolve("#page-reader"), {
-      // It needs no secret, and what a library prints belongs neither on stdout, where the protocol is, nor to anybody.
+      // It needs no secret. What a library prints does not belong on stdout, where the protocol is; nobody reads it, as
+      // reading it would keep the process alive.
       env: {},
       execArgv: [],
       stdout: true,
@@ -94,8 +95,6 @@ export class Readers {
     });
     // One that breaks while it is ended has nobody to tell.
     worker.on("error", () => {});
-    worker.stdout.resume();
-    worker.stderr.resume();
     return worker;
   }
 
