@@ -21,6 +21,11 @@ export interface PdfText {
 
 /** Megabytes that the thread may take. */
 const MEMORY = 512;
+/** PDFs that are read at a time; the others wait. */
+const AT_ONCE = 2;
+
+let reading = 0;
+const waiting: (() => void)[] = [];
 
 /** Runs in the thread. Its text is the whole of the thread's program, so that it needs no file of its own beside the bundle. */
 const PROGRAM = `
@@ -50,6 +55,23 @@ type Message = { text: PdfText } | { failure: { name: string; message: string } 
  * @throws Error that says why there is no text: no PDF, a password, too long or too large (`pdfTimeout`)
  */
 export async function readPdf(
+  bytes: Uint8Array,
+  { pdfTimeout, maxPages }: PdfLimits,
+  signal: AbortSignal,
+): Promise<PdfText> {
+  if (reading === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else reading++;
+  try {
+    return await readByThread(bytes, { pdfTimeout, maxPages }, signal);
+  } finally {
+    // Whoever waits gets the place.
+    const next = waiting.shift();
+    if (next === undefined) reading--;
+    else next();
+  }
+}
+
+async function readByThread(
   bytes: Uint8Array,
   { pdfTimeout, maxPages }: PdfLimits,
   signal: AbortSignal,

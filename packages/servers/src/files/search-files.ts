@@ -33,7 +33,9 @@ const Found = z.object({
   matches: z.array(Match),
   truncated: z.boolean().describe("There may be more"),
   scanned: z.int().describe("Entries that were looked at"),
-  skipped: z.int().describe("Files that were not searched: not text, too large, or not to be read"),
+  skipped: z
+    .int()
+    .describe("Files and folders that were not searched: not text, too large, or not to be read"),
 });
 
 export function offerSearchFiles(server: McpServer, workspace: Workspace): void {
@@ -228,7 +230,9 @@ function aroundIn(
   };
 }
 
-function shown(path: string, { matches, scanned, skipped }: Search, truncated: boolean, unreadable: number) {
+function shown(path: string, search: Search, truncated: boolean, unreadable: number) {
+  const { matches, scanned } = search;
+  const skipped = search.skipped + unreadable;
   const lines = matches.map(({ path, type, line, text }) =>
     line === undefined
       ? `${visible(path)}${type === "directory" ? "/" : ""}`
@@ -236,9 +240,9 @@ function shown(path: string, { matches, scanned, skipped }: Search, truncated: b
   );
   const end = truncated
     ? `[cut at ${matches.length}: narrow it, or raise max_results]`
-    : `[${matches.length} found among ${scanned} entries${skipped > 0 ? `; ${skipped} files not searched` : ""}]`;
+    : `[${matches.length} found among ${scanned} entries${skipped > 0 ? `; ${skipped} of them not searched` : ""}]`;
   return {
     content: [{ type: "text" as const, text: [...lines, end].join("\n") }],
-    structuredContent: { path, matches, truncated, scanned, skipped: skipped + unreadable },
+    structuredContent: { path, matches, truncated, scanned, skipped },
   };
 }

@@ -147,6 +147,10 @@ describe("read_file", () => {
     expect(await folder.call("read_file", { path: "letter.pdf", start_line: -1 })).toMatchObject({
       text: "Second page\n",
     });
+    const texts = await Promise.all(
+      Array.from({ length: 3 }, async () => (await folder.call("read_file", { path: "letter.pdf" })).text),
+    );
+    expect(new Set(texts)).toEqual(new Set([read.text]));
     await folder.put("broken.pdf", "%PDF-1.7\nno more than that");
     expect(await folder.failure("read_file", { path: "broken.pdf" })).toMatch(/^the PDF could not be read/);
   });
