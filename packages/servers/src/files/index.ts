@@ -1,6 +1,7 @@
 /** The files server: reads, writes, finds and watches files in the folders that it may use, and nowhere else. */
 
 import { McpServer } from "@patchbay/server";
+import { Readers } from "../web/reading/readers.ts";
 import { offerEditFile } from "./edit-file.ts";
 import { type FilesLimits, filesLimits } from "./limits.ts";
 import { offerListDirectory } from "./list-directory.ts";
@@ -40,6 +41,7 @@ export async function createFiles(options: FilesOptions = {}): Promise<McpServer
   const workspace: Workspace = {
     limits,
     allowed: { hardLinks: allowHardLinks },
+    readers: new Readers(limits),
     turns: new Turns(),
     // A client elsewhere must not choose which folders of this machine it reads: what came by HTTP has an access.
     enabled: roots === undefined ? ({ access }) => access === undefined : undefined,

@@ -1,8 +1,9 @@
 /** What bounds the work on files: each limit with its default; an error about one names it. */
 
-import { PDF_LIMITS, type PdfLimits } from "../pdf.ts";
+import type { ReadingLimits } from "../web/reading/readers.ts";
 
-export interface FilesLimits extends PdfLimits {
+/** Those of `ReadingLimits` bound the reading of PDFs: 20,000 ms, 2 at a time, 100 that wait, 512 MB, 2,000,000 characters. */
+export interface FilesLimits extends ReadingLimits {
   /** Bytes of text that one call gives: of a file, or of a diff. Default 250,000. */
   maxReadBytes: number;
   /** Bytes of a file that is taken as a whole: an image, a PDF, a resource, one that is edited or searched. Default 20,000,000. */
@@ -26,7 +27,11 @@ export interface FilesLimits extends PdfLimits {
 }
 
 const DEFAULTS: FilesLimits = {
-  ...PDF_LIMITS,
+  readingTimeout: 20_000,
+  maxReaders: 2,
+  maxWaiting: 100,
+  maxReaderMegabytes: 512,
+  maxPageCharacters: 2_000_000,
   maxReadBytes: 250_000,
   maxFileBytes: 20_000_000,
   maxWriteBytes: 10_000_000,

@@ -4,7 +4,6 @@ import { basename } from "node:path";
 import type { ContentBlock } from "@patchbay/core";
 import type { McpServer } from "@patchbay/server";
 import { z } from "zod";
-import { readPdf } from "../pdf.ts";
 import { type Lines, linesOf, readLines } from "./lines.ts";
 import { kindOf } from "./media.ts";
 import { readAll, withContents } from "./reading.ts";
@@ -25,7 +24,6 @@ const Read = z.object({
   startLine: z.int().optional(),
   endLine: z.int().optional().describe("Before startLine when there is no such line"),
   totalLines: z.int().optional().describe("Where the end of the file was seen"),
-  totalPages: z.int().optional().describe("Of a PDF"),
   truncated: z.boolean().optional().describe("Not all fits that was asked for; nextLine is where to go on"),
   nextLine: z.int().optional(),
   replaced: z.boolean().optional().describe("The file is no valid UTF-8: U+FFFD stands for what is none"),
@@ -76,10 +74,9 @@ export function offerReadFile(server: McpServer, workspace: Workspace): void {
                 { type: kind, mimeType, data: (await whole()).toString("base64") },
               );
             case "pdf": {
-              const { pages, totalPages } = await readPdf(await whole(), limits, ctx.signal);
-              const text = pages.map((page, index) => `--- page ${index + 1} ---\n${page}\n`).join("");
-              const lines = linesOf(Buffer.from(text), start_line, end_line, limits);
-              return textOf({ ...about, kind, totalPages }, lines);
+              const source = { bytes: await whole(), contentType: mimeType, url: "" };
+              const { markdown } = await workspace.readers.read(source, ctx.signal);
+              return textOf({ ...about, kind }, linesOf(Buffer.from(markdown), start_line, end_line, limits));
             }
             case "text": {
               const lines =

@@ -2,6 +2,7 @@
 
 import type { Context, Enabled } from "@patchbay/server";
 import { z } from "zod";
+import type { Readers } from "../web/reading/readers.ts";
 import { inWords } from "./failures.ts";
 import type { FilesLimits } from "./limits.ts";
 import { type Allowed, type Pin, withPin } from "./pin.ts";
@@ -11,6 +12,8 @@ import type { Turns } from "./turns.ts";
 export interface Workspace {
   readonly limits: FilesLimits;
   readonly allowed: Allowed;
+  /** Read PDFs, in threads of their own. */
+  readonly readers: Readers;
   /** Who changes a file waits for who changed it before. */
   readonly turns: Turns;
   /** Who it is offered to; everybody, where the operator named the folders. */
