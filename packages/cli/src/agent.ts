@@ -81,8 +81,7 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   };
   const recording = await openRecording(options.record, rules, context.output);
   const model = recording.model(chosen);
-  const folder = dirname(userConfigFile());
-  const conversations = conversationFiles(join(folder, "conversations"));
+  const conversations = conversationFiles(conversationsFolder());
   const asks = canAsk() && !context.output.json;
   const host = createHost({
     model,
@@ -92,7 +91,7 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     ...(roots.length > 0 && { roots: roots.map((root) => ({ uri: pathToFileURL(root).href })) }),
     onApproval: approver(options, context),
     onElicit: asks ? (params, { server, signal }) => askUser(server, params, signal) : undefined,
-    trust: fileTrust(join(folder, "trust.json")),
+    trust: fileTrust(join(dirname(userConfigFile()), "trust.json")),
     checkpoints: conversations,
   });
   const named = new Map<string, Target>();
@@ -127,6 +126,11 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   }
   for (const failure of [...missing, ...refused]) context.output.warn(`${failure.message} It is left out.`);
   return { host, servers, conversations, recording };
+}
+
+/** Beside the user's own configuration. */
+export function conversationsFolder(): string {
+  return join(dirname(userConfigFile()), "conversations");
 }
 
 /** The built-ins that change nothing, and send a place's name at most, to one service: nobody need be asked. */

@@ -37,7 +37,7 @@ export class PrivateFile {
     try {
       return await readOwn(this.path, this.#maxBytes);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 /** Who is asked before what happens: rules, approvals, changed tools and servers, content from outside. */
 
-import { statSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   chooseModel,
@@ -220,6 +220,17 @@ describe("what was approved", () => {
     const host = createHost({ model: await chooseModel({ MODEL_PROVIDER: "rules" }) });
     expect(await host.admit({ name: "files", origin: "configured", command: "npx" })).toBe(false);
     await host.close();
+  });
+
+  it("holds for the session where nothing can be written", async () => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "file"), "");
+    const trust = fileTrust(join(folder, "file", "trust.json"));
+    const script = [{ calls: [note("1")] }, { calls: [note("2")] }, { text: "Done." }];
+    const { host, asked } = await openOffice(folder, script, { trust, answers: ["session"] });
+    await host.ask("Go");
+    expect(asked).toMatchObject([{ tool: "note", choices: ["once", "session", "deny"] }]);
+    expect(didIn(folder)).toEqual(["note 1", "note 2"]);
   });
 
   it("loses nothing when several change it at once", async () => {

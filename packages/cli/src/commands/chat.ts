@@ -1,8 +1,9 @@
 /** `chat`: questions and answers in one context, until `exit`. */
 
+import { mkdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { AskOptions, Conversation } from "@patchbay/host";
-import { type Agent, type AgentOptions, openAgent } from "../agent.ts";
+import { type Agent, type AgentOptions, conversationsFolder, openAgent } from "../agent.ts";
 import type { Context } from "../context.ts";
 import { toFailure, usage } from "../failure.ts";
 import { Steps } from "../steps.ts";
@@ -21,7 +22,7 @@ export async function chat(options: ChatOptions, context: Context): Promise<void
   const agent = await openAgent(options, context);
   const { host, servers, conversations } = agent;
   try {
-    const kept = process.stdin.isTTY === true || options.resume !== undefined;
+    const kept = (process.stdin.isTTY === true || options.resume !== undefined) && isWritable(context);
     const id = options.resume === true ? (await conversations.list())[0]?.id : options.resume;
     if (options.resume !== undefined && id === undefined)
       throw usage("There is no conversation to go on with.");
@@ -37,6 +38,18 @@ export async function chat(options: ChatOptions, context: Context): Promise<void
     signal.throwIfAborted();
   } finally {
     await host.close();
+  }
+}
+
+/** Whether conversations can be kept; if not, that is told, and they are not. */
+function isWritable({ output }: Context): boolean {
+  try {
+    mkdirSync(conversationsFolder(), { recursive: true, mode: 0o700 });
+    return true;
+  } catch (thrown) {
+    const { code = "" } = thrown as NodeJS.ErrnoException;
+    output.warn(`${conversationsFolder()} cannot be made (${code}): this conversation is not kept.`);
+    return false;
   }
 }
 

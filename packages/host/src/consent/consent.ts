@@ -97,8 +97,9 @@ export class Consent {
     if (answer !== "always" && answer !== "session") return false;
     // Another program: what was said of its tools was said of others.
     const trusted = { identity };
-    if (answer === "always") await store.update(key, () => trusted);
-    this.#servers.set(name, { ...known, trusted, store: answer === "always" ? store : this.#session });
+    const admitted = { ...known, trusted, store: answer === "always" ? store : this.#session };
+    this.#servers.set(name, admitted);
+    if (answer === "always") await this.#keep(admitted, () => trusted);
     return true;
   }
 
@@ -110,7 +111,7 @@ export class Consent {
     known.trusted = (await known.store.get(known.key)) ?? known.trusted;
     const pinned = known.trusted.tools;
     if (pinned === undefined) {
-      await this.#keep(
+      await this.#pin(
         known,
         tools.map((tool) => [tool.name, pinOf(tool)]),
       );
@@ -134,7 +135,7 @@ export class Consent {
       const approved = answer === "always" || answer === "session";
       for (const { tool } of fresh) known.changes.set(hashOf(tool), approved);
       if (answer === "always")
-        await this.#keep(
+        await this.#pin(
           known,
           fresh.map(({ tool }) => [tool.name, pinOf(tool)]),
         );
@@ -214,18 +215,35 @@ export class Consent {
     const known = this.#servers.get(server);
     const about = this.#asked.get(grantKey(server, tool));
     if (known === undefined || about === undefined) return;
-    await this.#keep(known, [[tool, { ...pinOf(about), answer, untrusted }]]);
+    await this.#pin(known, [[tool, { ...pinOf(about), answer, untrusted }]]);
   }
 
-  async #keep(known: Known, pins: [tool: string, pin: PinnedTool][]): Promise<void> {
-    const { identity, key, store } = known;
-    await store.update(key, (before) => {
-      const tools = { ...before?.tools, ...Object.fromEntries(pins) };
-      known.trusted = { identity, tools };
+  #pin(known: Known, pins: [tool: string, pin: PinnedTool][]): Promise<void> {
+    return this.#keep(known, (before) => ({
+      identity: known.identity,
+      tools: { ...before?.tools, ...Object.fromEntries(pins) },
+    }));
+  }
+
+  async #keep(known: Known, now: (before: TrustedServer | undefined) => TrustedServer): Promise<void> {
+    const { key } = known;
+    const change = (before: TrustedServer | undefined): TrustedServer => {
+      known.trusted = now(before);
       return known.trusted;
-    });
+    };
+    try {
+      await known.store.update(key, change);
+    } catch (error) {
+      if (!UNWRITABLE.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+      // Where nothing can be written, it holds for this session, and is asked again in the next.
+      known.store = this.#session;
+      await known.store.update(key, () => change(known.trusted));
+    }
   }
 }
+
+/** What systems say of a folder that cannot be written to. */
+const UNWRITABLE = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "ENOSPC", "EDQUOT"]);
 
 /** What was said of a tool for all time, if it is still the tool that it was said of. */
 function keptAnswer({ tools }: TrustedServer, tool: Tool): PinnedTool | undefined {
