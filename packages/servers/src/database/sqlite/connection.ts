@@ -5,11 +5,15 @@ import { createRequire } from "node:module";
 import { DatabaseError, type DatabaseLimits, limitExceeded } from "../limits.ts";
 import { type Exchanges, type Opening, OUT_OF_MEMORY, type Reply } from "./messages.ts";
 
+/** Milliseconds for a process to start: a statement's own time begins after that. */
+const START = 30_000;
+
 type Bounds = Pick<DatabaseLimits, "timeout" | "maxMemoryBytes">;
 
 export class SqliteConnection {
   readonly #child: ChildProcess;
   readonly #bounds: Bounds;
+  readonly #started: Promise<void>;
 
   constructor(opening: Opening, bounds: Bounds) {
     this.#bounds = bounds;
@@ -22,6 +26,7 @@ export class SqliteConnection {
       env: SystemRoot === undefined ? {} : { SystemRoot },
     });
     this.#child.on("error", () => {});
+    this.#started = new Promise((resolve) => this.#child.once("message", () => resolve()));
   }
 
   get isAlive(): boolean {
@@ -46,17 +51,21 @@ export class SqliteConnection {
   #reply(request: Exchanges[keyof Exchanges]["request"], signal: AbortSignal): Promise<Reply> {
     const child = this.#child;
     return new Promise((resolve, reject) => {
+      let settled = false;
       const settle = () => {
+        settled = true;
         clearTimeout(timer);
         signal.removeEventListener("abort", cancel);
         child.off("message", answered);
         child.off("exit", died);
+        child.off("error", failed);
       };
       const end = (reason: unknown) => {
         settle();
         this.end();
-        // Only then are its locks gone.
-        if (child.exitCode !== null || child.signalCode !== null) reject(reason);
+        // Only when it has ended are its locks gone.
+        const hasEnded = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+        if (hasEnded) reject(reason);
         else child.once("exit", () => reject(reason));
       };
       const answered = (reply: Reply) => {
@@ -67,24 +76,31 @@ export class SqliteConnection {
       const died = (_code: number | null, by: string | null) => {
         end(by === OUT_OF_MEMORY ? this.#tooLarge() : new DatabaseError("SQLite's process died; try again"));
       };
-      const timer = setTimeout(() => {
-        end(
-          limitExceeded(
-            "timeout",
-            this.#bounds,
-            "the statement took longer",
-            "ask for less, or use an index",
-          ),
-        );
-      }, this.#bounds.timeout);
+      const failed = () => end(new DatabaseError("SQLite's process could not be started; try again"));
+      let timer = setTimeout(() => end(new DatabaseError("SQLite's process did not start in time")), START);
       if (signal.aborted) return cancel();
       signal.addEventListener("abort", cancel, { once: true });
-      child.on("message", answered);
       child.on("exit", died);
-      child.send(request, (error) => {
-        if (error !== null) end(new DatabaseError("SQLite's process died; try again"));
+      child.on("error", failed);
+      void this.#started.then(() => {
+        if (settled) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => end(this.#tooSlow()), this.#bounds.timeout);
+        child.on("message", answered);
+        child.send(request, (error) => {
+          if (error !== null) end(new DatabaseError("SQLite's process died; try again"));
+        });
       });
     });
+  }
+
+  #tooSlow(): DatabaseError {
+    return limitExceeded(
+      "timeout",
+      this.#bounds,
+      "the statement took longer",
+      "ask for less, or use an index",
+    );
   }
 
   #tooLarge(): DatabaseError {

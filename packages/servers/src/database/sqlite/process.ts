@@ -20,6 +20,7 @@ async function serve(opening: Opening): Promise<void> {
     process.exit();
   });
   if (!process.connected) process.exit();
+  process.send?.("started");
 }
 
 /** The watch, a thread of its own, since the other one is inside of SQLite. */
