@@ -35,7 +35,7 @@ const DEFAULTS: WebSettings = {
   maxResponseBytes: 10_000_000,
   maxRedirects: 5,
   userAgent: "patchbay/0.1 (+https://modelcontextprotocol.io; web_fetch)",
-  readingTimeout: 20_000,
+  readingTimeout: 30_000,
   maxReaders: 2,
   maxWaiting: 100,
   maxReaderMegabytes: 512,

@@ -19,7 +19,8 @@ const MAX_FRAMES = 20;
 /** What is found to be the article is one by itself, or holds most of the page's text. */
 const WHOLE_ARTICLE = 1500;
 const MOST_OF_IT = 0.5;
-/** Finding the article takes time by the power of this. */
+/** Finding the article takes long in what is larger, and by a power of its depth. */
+const MAX_ELEMENTS = 20_000;
 const MAX_DEPTH = 100;
 
 /**
@@ -171,7 +172,7 @@ function bodyOf(document: Document): string {
 }
 
 function articleOf(document: Document): { content: string; textContent: string } | undefined {
-  if (isDeep(document.documentElement)) return undefined;
+  if (isLarge(document.documentElement)) return undefined;
   try {
     const found = new Readability(document, { keepClasses: true, charThreshold: 200 }).parse();
     return found?.content && found.textContent
@@ -182,10 +183,12 @@ function articleOf(document: Document): { content: string; textContent: string }
   }
 }
 
-function isDeep(root: Element): boolean {
+function isLarge(root: Element): boolean {
   let level: Element[] = [root];
+  let elements = 0;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > MAX_DEPTH) return true;
+    elements += level.length;
+    if (depth > MAX_DEPTH || elements > MAX_ELEMENTS) return true;
     level = level.flatMap(({ children }) => [...children]);
   }
   return false;
@@ -196,14 +199,19 @@ function lengthOf({ textContent }: { textContent: string | null }): number {
 }
 
 function toMarkdown(html: string): string {
-  const { document } = parseHTML(`<html><body>${html}</body></html>`);
-  // Readability leaves rows without their tables.
-  for (const part of document.querySelectorAll("tbody, thead, tfoot, tr, td, th"))
-    if (part.closest("table") === null) replace(document, part, "div", [...part.childNodes]);
+  const tidy = /<t[rdhb]/i.test(html) ? withoutStrayRows(html) : html;
   try {
-    return htmlToMarkdown(document.body.innerHTML, { clean: true }).trim();
+    return htmlToMarkdown(tidy, { clean: true }).trim();
   } catch {
     // No page is too strange to be read at all.
-    return (document.body.textContent ?? "").trim();
+    return (parseHTML(`<html><body>${tidy}</body></html>`).document.body.textContent ?? "").trim();
   }
+}
+
+/** Readability leaves rows without their tables. */
+function withoutStrayRows(html: string): string {
+  const { document } = parseHTML(`<html><body>${html}</body></html>`);
+  for (const part of document.querySelectorAll("tbody, thead, tfoot, tr, td, th"))
+    if (part.closest("table") === null) replace(document, part, "div", [...part.childNodes]);
+  return document.body.innerHTML;
 }
