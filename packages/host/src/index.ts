@@ -23,6 +23,11 @@ export { HostError, type HostErrorCode } from "./errors.ts";
 export type * from "./events.ts";
 export { createHost, warmUp } from "./host.ts";
 export { type ConversationFilesOptions, conversationFiles } from "./memory/file-store.ts";
+export {
+  type ConversationDatabase,
+  type ConversationDatabaseOptions,
+  conversationDatabase,
+} from "./memory/sqlite-store.ts";
 export type { ConversationInfo, ConversationStore } from "./memory/store.ts";
 export { type ChooseOptions, chooseModel } from "./models/choose.ts";
 export { LOCAL_SERVERS, type LocalServer } from "./models/local.ts";

@@ -35,7 +35,7 @@ export interface HostOptions {
   /** How servers may use the model. False: not at all. */
   sampling?: SamplingOptions | false;
   roots?: HostRoots;
-  /** Where conversations are kept: `conversationFiles`, or any checkpointer of LangGraph. Default: in memory. */
+  /** Where conversations are kept: `conversationFiles`, `conversationDatabase` (SQLite), or any checkpointer of LangGraph. Default: in memory. */
   checkpoints?: ConversationStore | BaseCheckpointSaver;
   /** Milliseconds for one tool call. Default 60,000. */
   toolTimeout?: number;
