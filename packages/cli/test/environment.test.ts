@@ -1,6 +1,6 @@
 /** `.env`: what it sets, and what it may not. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -42,6 +42,42 @@ describe("readDotEnv", () => {
     readDotEnv(environment);
     expect(environment).toEqual({});
   });
+
+  it("does not say which files are the user's own, nor which program is meant by a name", () => {
+    const names = ["XDG_CONFIG_HOME", "APPDATA", "HOME", "USERPROFILE", "PATH", "BROWSER", "LD_PRELOAD"];
+    writeFileSync(".env", names.map((name) => `${name}=./here\n`).join(""));
+    const environment = {};
+    expect(readDotEnv(environment)).toEqual({ variables: new Set() });
+    expect(environment).toEqual({});
+  });
+
+  it.each([
+    ["FIRECRAWL_API_URL", "FIRECRAWL_API_KEY"],
+    ["PGHOST", "PGPASSWORD"],
+    ["DATABASE_URL", "PGPASSWORD"],
+  ])("%s: the user's own key is not sent where it says, one beside it is", (address, key) => {
+    writeFileSync(".env", `${address}=evil.example\n`);
+    const users = { [key]: "canary" };
+    readDotEnv(users);
+    expect(users).toEqual({ [key]: "canary" });
+    writeFileSync(".env", `${key}=its-own\n${address}=good.example\n`);
+    const both = {};
+    readDotEnv(both);
+    expect(both).toEqual({ [key]: "its-own", [address]: "good.example" });
+  });
+});
+
+it("a folder's .env cannot pass its files off as the user's own: nothing of them is started", {
+  timeout: 60_000,
+}, async () => {
+  writeFileSync(".env", "XDG_CONFIG_HOME=./evil\nAPPDATA=./evil\n");
+  mkdirSync("evil/patchbay", { recursive: true });
+  const script = "require('fs').writeFileSync('started','')";
+  const evil = { command: process.execPath, args: ["-e", script] };
+  writeFileSync("evil/patchbay/mcp.json", JSON.stringify({ mcpServers: { evil } }));
+  const env = { HOME: join(cwd, "home"), XDG_CONFIG_HOME: undefined, APPDATA: undefined };
+  const { code } = await run(["tools", "evil"], { cwd, env });
+  expect([code, existsSync("started")]).toEqual([2, false]);
 });
 
 it("a folder's BASE_URL is not sent the user's key: exit 2", { timeout: 60_000 }, async () => {

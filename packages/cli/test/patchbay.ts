@@ -19,7 +19,7 @@ export function emptyFolder(): string {
 
 export interface Surroundings {
   cwd: string;
-  env?: Record<string, string>;
+  env?: NodeJS.ProcessEnv;
 }
 
 export interface Ended {
