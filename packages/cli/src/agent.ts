@@ -83,8 +83,10 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   const model = recording.model(chosen);
   const conversations = conversationFiles(conversationsFolder());
   const asks = canAsk() && !context.output.json;
+  const traces = await tracesOf(process.env);
   const host = createHost({
     model,
+    ...(traces && { telemetry: traces.host }),
     systemPrompt,
     toolTimeout,
     rules,
@@ -108,6 +110,7 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
       const { client } = await open(target, options, context, {
         ...host.connectOptions(name),
         onMessage: recording.watch(name),
+        ...(traces && { middleware: [traces.client] }),
       });
       host.add(name, client);
       return name;
@@ -131,6 +134,16 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
 /** Beside the user's own configuration. */
 export function conversationsFolder(): string {
   return join(dirname(userConfigFile()), "conversations");
+}
+
+/** Spans for OpenTelemetry, where its variables say that somebody collects them. */
+async function tracesOf(env: NodeJS.ProcessEnv) {
+  if (!Object.keys(env).some((name) => name.startsWith("OTEL_"))) return undefined;
+  const [{ telemetry: ofHost }, { telemetry: ofClient }] = await Promise.all([
+    import("@patchbay/host/telemetry"),
+    import("@patchbay/client/telemetry"),
+  ]);
+  return { host: ofHost(), client: ofClient() };
 }
 
 /** The built-ins that change nothing, and send a place's name at most, to one service: nobody need be asked. */

@@ -55,6 +55,7 @@ export async function withServer<T>(
 type Answers = Pick<ConnectOptions, "onElicit" | "onSample" | "roots" | "onSessionLost"> & {
   /** Looks on. */
   onMessage?: ConnectOptions["onMessage"] | undefined;
+  middleware?: ConnectOptions["middleware"];
 };
 
 /** Milliseconds that a request may take in all, however much progress it reports. */

@@ -36,7 +36,8 @@ export async function warmUp(): Promise<void> {
  * @throws HostError `configuration` for a rule that is none
  */
 export function createHost(options: HostOptions): Host {
-  const { model, recursionLimit = 50, toolTimeout = 60_000, maxResultCharacters = 50_000 } = options;
+  const { recursionLimit = 50, toolTimeout = 60_000, maxResultCharacters = 50_000, telemetry } = options;
+  const model = telemetry?.model(options.model) ?? options.model;
   const { maxContextCharacters = 400_000, maxTools = 60, maxToolTokens = 20_000, embed } = options;
   const format = formatOf(model.provider);
   const clients = new Map(
@@ -129,7 +130,8 @@ export function createHost(options: HostOptions): Host {
       const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
       try {
         either.throwIfAborted();
-        return await turns.run(() => work(either), onEvent);
+        const turn = () => turns.run(() => work(either), onEvent);
+        return await (telemetry?.turn(id, turn) ?? turn());
       } catch (error) {
         if (!either.aborted || error instanceof HostError) throw error;
         throw either.reason instanceof HostError ? either.reason : new HostError("cancelled", "Cancelled.");

@@ -39,6 +39,7 @@ export type {
   ConversationOptions,
   Host,
   HostOptions,
+  HostTelemetry,
 } from "./options.ts";
 export { RULE_PLANNER } from "./planner/planner.ts";
 export type {

@@ -37,6 +37,8 @@ export interface HostOptions {
   roots?: HostRoots;
   /** Where conversations are kept: `conversationFiles`, `conversationDatabase` (SQLite), or any checkpointer of LangGraph. Default: in memory. */
   checkpoints?: ConversationStore | BaseCheckpointSaver;
+  /** Makes spans of turns and of what the model is asked: from `@patchbay/host/telemetry`. Default: none. */
+  telemetry?: HostTelemetry;
   /** Milliseconds for one tool call. Default 60,000. */
   toolTimeout?: number;
   /**
@@ -54,6 +56,13 @@ export interface HostOptions {
   embed?: Embed;
   /** Characters of a conversation that the model is sent; what is older is left out. Default 400,000. */
   maxContextCharacters?: number;
+}
+
+/** Stands around turns and the model, for traces. */
+export interface HostTelemetry {
+  model(model: Model): Model;
+  /** @param conversation its id */
+  turn<T>(conversation: string, work: () => Promise<T>): Promise<T>;
 }
 
 export interface AskOptions {
