@@ -2,21 +2,26 @@
 
 import { codeOf, readModule } from "./sources.mjs";
 
-/** Types of what a package's `src` imports belong to the workspace's own dependencies. */
+/** What a package's `src` imports, or types of it, is no development dependency; types belong to the workspace's own. */
 export function checkBuildTypes(sources) {
   const built = new Set(Object.keys(JSON.parse(sources.get("package.json")).dependencies ?? {}));
   const problems = [];
   for (const [file, text] of sources) {
     const folder = /^packages\/[^/]+\/(?=package\.json$)/.exec(file)?.[0];
     if (folder === undefined) continue;
-    for (const types of Object.keys(JSON.parse(text).devDependencies ?? {})) {
-      const name = /^@types\/(.+)$/.exec(types)?.[1]?.replace(/^(.+)__/, "@$1/");
-      if (name === undefined || built.has(types)) continue;
+    for (const needed of Object.keys(JSON.parse(text).devDependencies ?? {})) {
+      // Workspaces are linked, whoever depends on them.
+      if (built.has(needed) || needed.startsWith("@patchbay/")) continue;
+      const typed = /^@types\/(.+)$/.exec(needed)?.[1]?.replace(/^(.+)__/, "@$1/");
+      const name = typed ?? needed;
       const importer = importerOf(sources, `${folder}src/`, name);
       if (importer === undefined) continue;
-      const line = text.slice(0, text.indexOf(`"${types}"`)).split("\n").length;
+      const line = text.slice(0, text.indexOf(`"${needed}"`)).split("\n").length;
+      const remedy = typed
+        ? `move it into "dependencies" of the workspace's package.json`
+        : `make it a dependency, or import it by a name that is no literal`;
       problems.push(
-        `${file}:${line}: ${importer} cannot be built without ${types}, which npm start leaves out; move it into "dependencies" of the workspace's package.json`,
+        `${file}:${line}: ${importer} cannot be built without ${needed}, which npm start leaves out; ${remedy}`,
       );
     }
   }

@@ -17,3 +17,19 @@ test.each([
   sources.set("package.json", JSON.stringify({ dependencies: { [`@types/${types}`]: "1.0.0" } }));
   expect(checkBuildTypes(sources)).toEqual([]);
 });
+
+test("an import of what is there for development alone", () => {
+  const sources = new Map([
+    ["package.json", "{}"],
+    [
+      "packages/client/package.json",
+      `{"devDependencies": {\n"@far/keys": "1.0.0", "@patchbay/core": "1.0.0"}}`,
+    ],
+    ["packages/client/src/a.ts", `import "@patchbay/core"; await import("@far/keys");`],
+  ]);
+  expect(checkBuildTypes(sources)).toEqual([
+    expect.stringMatching(
+      /^packages\/client\/package.json:2: packages\/client\/src\/a.ts .* @far\/keys, .* no literal$/,
+    ),
+  ]);
+});

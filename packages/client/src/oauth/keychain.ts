@@ -2,6 +2,8 @@
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
+/** Not a literal in the import: without the package, nobody could compile this. */
+const PACKAGE: string = "@napi-rs/keyring";
 /** How the key is called in the keychain. */
 const SERVICE = "patchbay";
 const ACCOUNT = "credentials";
@@ -43,10 +45,21 @@ export async function unseal(sealed: string): Promise<string> {
   }
 }
 
+/** What is used of the package. */
+interface Keyring {
+  AsyncEntry: new (service: string, account: string) => KeyringEntry;
+}
+
+interface KeyringEntry {
+  /** `null` where there is none. */
+  getPassword(): Promise<string | null>;
+  setPassword(password: string): Promise<void>;
+}
+
 async function openEntry() {
   // Who keeps credentials in a plain file does not load it, and need not have it.
-  const { AsyncEntry } = await import("@napi-rs/keyring").catch((cause) => {
-    throw new Error("the system's keychain takes @napi-rs/keyring: npm install @napi-rs/keyring", { cause });
+  const { AsyncEntry } = await (import(PACKAGE) as Promise<Keyring>).catch((cause) => {
+    throw new Error(`the system's keychain takes ${PACKAGE}: npm install ${PACKAGE}`, { cause });
   });
   return new AsyncEntry(SERVICE, ACCOUNT);
 }
