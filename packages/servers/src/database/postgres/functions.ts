@@ -3,6 +3,9 @@
 import { DatabaseError } from "../limits.ts";
 import type { Session } from "./session.ts";
 
+/** As PostgreSQL lowers a name: capital letters of ASCII, and no others. */
+const lower = (name: string) => `lower(${name}::text COLLATE "C")`;
+
 /**
  * PostgreSQL itself says which functions may have side effects: those that are VOLATILE. Any of them that is called anywhere
  * in the text, be it within a string or a comment, refuses it: so nothing depends on how the text is parsed. It is called by
@@ -10,27 +13,28 @@ import type { Session } from "./session.ts";
  * written as if it were a column of it, behind a point.
  */
 const CALLED = `
-  WITH acting AS (
-    SELECT oid, proname, pronargs, pronargdefaults FROM pg_proc
-    WHERE (provolatile = 'v' OR proname ~ '^(crosstab[0-9]*|connectby|xpath_table)$')
+  WITH acting AS MATERIALIZED (
+    SELECT oid, proname AS shown, proname, pronargs, pronargdefaults FROM pg_proc
+    WHERE (provolatile = 'v' OR proname LIKE 'crosstab%' OR proname IN ('connectby', 'xpath_table'))
       AND prorettype <> 'trigger'::regtype
-  ), named AS (
-    SELECT proname AS shown, proname, pronargs, pronargdefaults FROM acting
+  ), aggregates AS MATERIALIZED (
+    SELECT aggfnoid AS oid, shown FROM pg_aggregate
+      CROSS JOIN unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn]) AS part
+      JOIN acting ON acting.oid = part
+  ), named AS MATERIALIZED (
+    SELECT shown, ${lower("proname")} AS name, pronargs, pronargdefaults FROM acting
     UNION ALL
-    SELECT acting.proname, whole.proname, whole.pronargs, whole.pronargdefaults
-    FROM pg_aggregate JOIN pg_proc whole ON whole.oid = aggfnoid
-      JOIN acting ON acting.oid IN (aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn)
-  ), lowered AS (
-    SELECT *, translate(proname, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') AS name FROM named
+    SELECT shown, ${lower("proname")}, pronargs, pronargdefaults FROM aggregates JOIN pg_proc USING (oid)
+  ), casts AS MATERIALIZED (
+    SELECT shown, casttarget FROM acting JOIN pg_cast ON castfunc = acting.oid
   )
-  SELECT shown FROM lowered
+  SELECT shown FROM named
   WHERE name = ANY ($2) OR (name = ANY ($3) AND pronargs > 0 AND pronargs - pronargdefaults <= 1)
     OR (strpos(name, '"') > 0 AND strpos($4, replace(name, '"', '""')) > 0)
   UNION
-  SELECT proname FROM acting JOIN pg_operator ON oprcode = acting.oid WHERE strpos($4, oprname) > 0
+  SELECT shown FROM acting JOIN pg_operator ON oprcode = acting.oid WHERE strpos($4, oprname) > 0
   UNION
-  SELECT proname FROM acting JOIN pg_cast ON castfunc = acting.oid JOIN pg_type ON pg_type.oid = casttarget
-  WHERE translate(typname, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ANY ($1)`;
+  SELECT shown FROM casts JOIN pg_type ON pg_type.oid = casttarget WHERE ${lower("typname")} = ANY ($1)`;
 
 /** Volatile since they give something else each time; they change nothing. */
 const HARMLESS = new Set([
