@@ -15,6 +15,7 @@ export const PROGRAMS = {
   "dbus-run-session": "dbus",
   "gnome-keyring-daemon": "gnome-keyring",
   postgres: "postgresql",
+  tmux: "tmux",
 };
 
 /** What is asked before a package's service is started; 101 forbids it. */

@@ -18,7 +18,8 @@ it("names the packages to install", () => {
 
 needs(...ALL)("with all of them installed", () => {
   it.each(ALL)("%s runs", (program) => {
-    const flag = ["redis-server", "nginx", "haproxy"].includes(program) ? "-v" : "--version";
+    const short = ["redis-server", "nginx", "haproxy"].includes(program) ? "-v" : undefined;
+    const flag = program === "tmux" ? "-V" : (short ?? "--version");
     expect(() => execFileSync(programFile(program), [flag], { stdio: "ignore" })).not.toThrow();
   });
 });

@@ -3,6 +3,7 @@
 import { setMaxListeners } from "node:events";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import type { Client } from "@patchbay/client";
 import {
   type ConversationStore,
   chooseModel,
@@ -10,16 +11,19 @@ import {
   createHost,
   fileTrust,
   type Host,
+  type Model,
   readHostSettings,
   type ServerIdentity,
   warmUp,
 } from "@patchbay/host";
+import { Activity } from "./activity.ts";
 import { approver } from "./approvals.ts";
 import { userConfigFile } from "./config/config.ts";
 import { open } from "./connection.ts";
 import type { Context, ServerOptions } from "./context.ts";
 import { canAsk } from "./dialog.ts";
-import { type Failure, toFailure, unreachable } from "./failure.ts";
+import { type Failure, toFailure, unreachable, usage } from "./failure.ts";
+import { switchable } from "./model-switch.ts";
 import type { Output } from "./output.ts";
 import { askUser } from "./questions.ts";
 import { openRecording, type Recording } from "./recording.ts";
@@ -38,10 +42,20 @@ export interface AgentOptions extends ServerOptions {
 
 export interface Agent {
   host: Host;
-  /** The names of the servers that were reached. */
-  servers: string[];
+  /** The servers that were reached, by their names. */
+  clients: ReadonlyMap<string, Client>;
   conversations: ConversationStore;
   recording: Recording;
+  /** What the user sees and may press while a turn runs. */
+  activity: Activity;
+  /** Who answers. */
+  model: Pick<Model, "label">;
+  /**
+   * Has another model of the same provider answer from now on.
+   *
+   * @throws HostError `configuration` when there is none of that name; Failure (usage) when there is no provider
+   */
+  useModel(name: string): Promise<void>;
 }
 
 /**
@@ -74,7 +88,9 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
   const warming = warmUp();
   // No question waits for it any more where a server cannot be reached.
   warming.catch(() => {});
-  const chosen = await chooseModel(process.env, { fromFile: context.fromFile });
+  const { fromFile } = context;
+  const chosen = switchable(await chooseModel(process.env, { fromFile }));
+  const activity = new Activity(context.output);
   const rules = {
     ...approvals,
     allow: [...approvals.allow, ...targets.filter(isHarmless).map(({ name }) => `${name}/*`)],
@@ -91,8 +107,10 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     toolTimeout,
     rules,
     ...(roots.length > 0 && { roots: roots.map((root) => ({ uri: pathToFileURL(root).href })) }),
-    onApproval: approver(options, context),
-    onElicit: asks ? (params, { server, signal }) => askUser(server, params, signal) : undefined,
+    onApproval: approver(options, context, activity),
+    onElicit: asks
+      ? (params, { server, signal }) => activity.whileAsking(() => askUser(server, params, signal))
+      : undefined,
     trust: fileTrust(join(dirname(userConfigFile()), "trust.json")),
     checkpoints: conversations,
   });
@@ -113,22 +131,35 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
         ...(traces && { middleware: [traces.client] }),
       });
       host.add(name, client);
-      return name;
+      return [name, client] as const;
     }),
   );
-  const servers = connections.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const clients = new Map(connections.flatMap((each) => (each.status === "fulfilled" ? [each.value] : [])));
   const refused = connections.flatMap((each) => (each.status === "rejected" ? [toFailure(each.reason)] : []));
   try {
     context.signal.throwIfAborted();
     const all = refused.map((failure) => failure.message).join("\n");
-    if (refused.length > 0 && (wanted || servers.length === 0)) throw unreachable(all);
+    if (refused.length > 0 && (wanted || clients.size === 0)) throw unreachable(all);
     await warming;
   } catch (thrown) {
     await host.close();
     throw thrown;
   }
   for (const failure of [...missing, ...refused]) context.output.warn(`${failure.message} It is left out.`);
-  return { host, servers, conversations, recording };
+  return {
+    host,
+    clients,
+    conversations,
+    recording,
+    activity,
+    model: chosen,
+    async useModel(name) {
+      const { provider } = chosen;
+      if (provider === "rules")
+        throw usage("The rule planner is no AI model; README.md says how to get one. Then start again.");
+      chosen.change(await chooseModel(process.env, { fromFile, provider, model: name }));
+    },
+  };
 }
 
 /** Beside the user's own configuration. */

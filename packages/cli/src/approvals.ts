@@ -1,15 +1,21 @@
 /** Asks whether something may happen: who wants it, why it is asked, and all of what would be sent. */
 
+import type { SamplingContent } from "@patchbay/core";
 import type { ApprovalAnswer, ApprovalRequest, OnApproval } from "@patchbay/host";
+import type { Activity } from "./activity.ts";
 import type { Context } from "./context.ts";
 import { canAsk, dialog, type Terminal } from "./dialog.ts";
-import { visible, visibleJson, visibleLine } from "./visible.ts";
+import { spelled, visible, visibleJson, visibleLine } from "./visible.ts";
 
 /** Who says what may happen: the user on a terminal, `--yes`, or nobody, and then it may not. */
-export function approver({ yes }: { yes?: boolean }, { output }: Context): OnApproval | undefined {
+export function approver(
+  { yes }: { yes?: boolean },
+  { output }: Pick<Context, "output">,
+  activity: Activity,
+): OnApproval | undefined {
   if (yes === true) return agreeTo;
   if (!canAsk() || output.json) return undefined;
-  return (request, { signal }) => askApproval(request, signal);
+  return (request, { signal }) => activity.whileAsking(() => askApproval(request, signal));
 }
 
 /** `--yes`: what is new is approved; what is no longer what was approved is not. */
@@ -47,32 +53,66 @@ export function askApproval(
   );
 }
 
-/** All of a request, free of what moves the cursor, hides, or reverses. */
+/** All of a request: nothing in it moves the cursor, hides, or reverses, and what cannot be seen is spelled. */
 export function described(request: ApprovalRequest): string {
-  const server = visibleLine(request.server);
+  const server = oneLine(request.server);
   const why = indented(visible(request.why));
   switch (request.kind) {
     case "tool": {
-      const what = `${server} is to run ${visibleLine(request.tool)}.`;
+      const what = `${server} is to run ${oneLine(request.tool)}.`;
       return `${what}\n${why}\n${indented(visibleJson(request.arguments, 2))}`;
     }
     case "server": {
       const { command, args = [], url, env = [] } = request.identity;
-      const start = [command, ...args].map((part) => visibleLine(part ?? "")).join(" ");
-      const how = url === undefined ? `starts ${start}` : `is at ${visibleLine(url)}`;
-      const given = env.length === 0 ? "" : `\n  It is given ${env.map(visibleLine).join(", ")}.`;
-      const diff = request.diff === "" ? "" : `\n${indented(visible(request.diff))}`;
+      const start = [command, ...args].map((part) => oneLine(part ?? "")).join(" ");
+      const how = url === undefined ? `starts ${start}` : `is at ${oneLine(url)}`;
+      const given = env.length === 0 ? "" : `\n  It is given ${env.map(oneLine).join(", ")}.`;
+      const diff = request.diff === "" ? "" : `\n${indented(spelled(request.diff))}`;
       return `The server ${server} ${how}\n${why}${given}${diff}`;
     }
     case "tools": {
       const changes = request.changes.map(
-        ({ tool, change, diff }) =>
-          `  ${visibleLine(tool)} is ${change}:\n${indented(indented(visible(diff)))}`,
+        ({ tool, change, diff }) => `  ${oneLine(tool)} is ${change}:\n${indented(indented(spelled(diff)))}`,
       );
       return `The tools of ${server} have changed.\n${why}\n${changes.join("\n")}`;
     }
-    case "sampling":
-      return `${server} asks ${visibleLine(request.model)}.\n${why}\n${indented(visibleJson(request.params, 2))}`;
+    case "sampling": {
+      const { messages, systemPrompt, tools = [], ...settings } = request.params;
+      return [
+        `${server} asks ${oneLine(request.model)}.`,
+        why,
+        ...(systemPrompt === undefined ? [] : [said("system", systemPrompt)]),
+        ...messages.flatMap(({ role, content }) =>
+          (Array.isArray(content) ? content : [content]).map((block) => said(role, shownBlock(block))),
+        ),
+        ...(tools.length === 0
+          ? []
+          : [`  with its tools ${tools.map(({ name }) => oneLine(name)).join(", ")}`]),
+        `  ${visibleJson(settings)}`,
+      ].join("\n");
+    }
+  }
+}
+
+/** A name that nobody can make look like another. */
+function oneLine(name: string): string {
+  return visibleLine(spelled(name.replace(/\s+/g, " ")));
+}
+
+function said(role: string, text: string): string {
+  return indented(`${oneLine(role)}: ${spelled(text).replaceAll("\n", "\n  ")}`);
+}
+
+/** What a person can judge by reading it, whole; of an image its kind and size. */
+function shownBlock(block: SamplingContent): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+    case "audio":
+      return `[${block.type}: ${block.mimeType}, ${Buffer.byteLength(block.data, "base64")} bytes]`;
+    default:
+      return JSON.stringify(block);
   }
 }
 

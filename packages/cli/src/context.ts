@@ -1,11 +1,13 @@
 /** What every command is given. */
 
+import type { Interrupts } from "./interrupts.ts";
 import type { Output } from "./output.ts";
 
 export interface Context {
   output: Output;
   /** Aborted by SIGINT, by SIGTERM, and when nobody reads stdout any more. */
   signal: AbortSignal;
+  interrupts: Interrupts;
   /** The words after `--`: a server to start. */
   command: string[] | undefined;
   /** The variables of the environment that `.env` set. */

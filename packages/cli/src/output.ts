@@ -3,7 +3,7 @@
 import picocolors from "picocolors";
 import { type Failure, toFailure } from "./failure.ts";
 import { type Hidden, withoutSecrets } from "./secrets.ts";
-import { visible, visibleJson } from "./visible.ts";
+import { visible, visibleJson, visibleLine } from "./visible.ts";
 
 type Colors = ReturnType<typeof picocolors.createColors>;
 
@@ -14,14 +14,19 @@ export class Output {
   readonly verbose: boolean;
   readonly colors: Colors;
   readonly errorColors: Colors;
+  /** Whether a line can be drawn again and again in one place of stderr. */
+  readonly redraws: boolean;
   readonly #hidden: Hidden[] = [];
   #progressShown = false;
+  /** What is being said has not come to the end of its line. */
+  #isMidLine = false;
 
   constructor({ json = false, verbose = false }: { json?: boolean; verbose?: boolean } = {}) {
     this.json = json;
     this.verbose = verbose;
     this.colors = picocolors.createColors(isColored(process.stdout));
     this.errorColors = picocolors.createColors(isColored(process.stderr));
+    this.redraws = process.stderr.isTTY === true && process.env.TERM !== "dumb";
   }
 
   /** From now on no message shows these; what a server answers is data, and stays as it is. */
@@ -45,6 +50,7 @@ export class Output {
   /** Text with colours of ours; what comes from elsewhere in it has gone through `visible`. */
   styled(text: string): void {
     this.#clearProgress();
+    this.#isMidLine = false;
     process.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   }
 
@@ -56,7 +62,9 @@ export class Output {
 
   /** A piece of a text that is still being said; safe already, as in `styled`. */
   piece(text: string): void {
+    if (text === "") return;
     this.#clearProgress();
+    this.#isMidLine = !text.endsWith("\n");
     process.stdout.write(text);
   }
 
@@ -84,13 +92,21 @@ export class Output {
 
   /** How far a long piece of work is: one line that renews itself on a terminal, lines elsewhere. */
   progress(text: string): void {
-    const line = visible(this.without(text)).replaceAll("\n", " ");
-    if (!process.stderr.isTTY) {
-      process.stderr.write(`${line}\n`);
-      return;
-    }
+    const line = visibleLine(this.without(text));
+    if (!this.redraws) process.stderr.write(`${line}\n`);
+    else if (!this.#isMidLine) this.#redraw(line);
+  }
+
+  /** Takes the line of `progress` away. */
+  endProgress(): void {
+    this.#clearProgress();
+  }
+
+  /** However wide its characters are, it stays one line: the terminal is told not to wrap it. */
+  #redraw(line: string): void {
     const width = Math.max(20, (process.stderr.columns || 80) - 1);
-    process.stderr.write(`\r\u001B[K${this.errorColors.dim(line.slice(0, width))}`);
+    const cut = [...line.slice(0, 2 * width)].slice(0, width).join("");
+    process.stderr.write(`\r\u001B[K\u001B[?7l${this.errorColors.dim(cut)}\u001B[?7h`);
     this.#progressShown = true;
   }
 
@@ -125,7 +141,9 @@ function isColored(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
 }
 
-/** Milliseconds as a reader wants them: `12 ms`, `3.4 s`. */
+/** Milliseconds as a reader wants them: `12 ms`, `3.4 s`, `2 min 5 s`. */
 export function duration(milliseconds: number): string {
-  return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(1)} s`;
+  return `${Math.floor(milliseconds / 60_000)} min ${Math.floor((milliseconds % 60_000) / 1_000)} s`;
 }

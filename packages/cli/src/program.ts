@@ -403,9 +403,12 @@ ${MODELS}`,
         "patchbay chat",
         "patchbay chat --server calculator --server http://127.0.0.1:3000/mcp",
         `printf '1+1\\n2+2\\n' | patchbay chat`,
+        "/everything:rewrite text=Hello           in it: asks a server's prompt; Tab completes",
+        "What says @files:file:///notes.md ?      in it: attaches a server's resource",
       ],
       `
-exit, quit or Ctrl-D ends it. A turn that fails does not. What may change something asks you first; without a terminal
+exit, quit or Ctrl-D ends it; /help lists its commands. Ctrl-C stops the turn that runs, and its calls; twice, it ends
+the conversation. A turn that fails does not. What may change something asks you first; without a terminal
 it is denied. A conversation on a terminal is kept beside your own mcp.json, for --resume.
 ${SERVERS}
 ${MODELS}`,

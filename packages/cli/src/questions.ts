@@ -1,9 +1,23 @@
 /** What a server asks the user, asked on the terminal: a form field by field, or a page to visit. */
 
 import type { Writable } from "node:stream";
-import { type ElicitParams, type ElicitResult, isObject, type JsonObject } from "@patchbay/core";
+import {
+  type ElicitParams,
+  type ElicitResult,
+  isObject,
+  type JsonObject,
+  type JsonSchema,
+  type Validate,
+} from "@patchbay/core";
 import { type Ask, dialog, type Terminal } from "./dialog.ts";
-import { visible, visibleLine } from "./visible.ts";
+import { type Field, type FieldValue, fieldOf, isNo, isYes, shownValue } from "./form-field.ts";
+import { spelled, visible, visibleLine } from "./visible.ts";
+
+export interface Asking {
+  terminal?: Terminal;
+  /** Opens a page in a browser; whether there was one. */
+  open?: (url: string) => Promise<boolean>;
+}
 
 /**
  * Asks the user what a server wants to know. Who answers `n` has declined; who closes the input, or interrupts,
@@ -15,19 +29,42 @@ export function askUser(
   server: string,
   params: ElicitParams,
   signal: AbortSignal,
-  terminal?: Terminal,
+  { terminal, open = openPage }: Asking = {},
 ): Promise<ElicitResult> {
   const talk = async (ask: Ask, output: Writable): Promise<ElicitResult> => {
-    output.write(`\n${visibleLine(server)} asks: ${visible(params.message)}\n`);
-    if (params.mode === "url") {
-      output.write(`  ${visibleLine(params.url)}\n`);
-      const agreed = await agrees("  Open this page, then press Enter (n to decline): ", ask);
-      return { action: agreed ? "accept" : "decline" };
-    }
+    output.write(`\n${visibleLine(spelled(server))} asks: ${visible(params.message)}\n`);
+    if (params.mode === "url") return askToVisit(params.url, ask, output, open);
     if (!(await agrees("  Answer? [Y/n] ", ask))) return { action: "decline" };
-    return { action: "accept", content: await fillIn(params.requestedSchema, ask, output) };
+    const content = await fillIn(params.requestedSchema as JsonObject, ask, output);
+    return content === undefined ? { action: "decline" } : { action: "accept", content };
   };
   return dialog<ElicitResult>(signal, { action: "cancel" }, talk, terminal);
+}
+
+async function openPage(url: string): Promise<boolean> {
+  const { openUrl } = await import("@patchbay/client/oauth");
+  return openUrl(url);
+}
+
+/** Shown whole, with its host apart: that is whom the user would trust. Nothing is fetched, and nothing opened unasked. */
+async function askToVisit(
+  url: string,
+  ask: Ask,
+  output: Writable,
+  open: NonNullable<Asking["open"]>,
+): Promise<ElicitResult> {
+  output.write(`  ${spelled(url)}\n`);
+  if (URL.canParse(url)) output.write(`  That is a page of ${new URL(url).host}.\n`);
+  for (;;) {
+    const typed = (
+      await ask("  [o]pens it in your browser, Enter when you have opened it yourself, [n]o: ")
+    ).trim();
+    if (typed === "" || isYes(typed)) return { action: "accept" };
+    if (isNo(typed)) return { action: "decline" };
+    if (!/^o(pen)?$/i.test(typed)) continue;
+    if (await open(url).catch(() => false)) return { action: "accept" };
+    output.write("  There is no browser here: open it yourself.\n");
+  }
 }
 
 type Content = NonNullable<ElicitResult["content"]>;
@@ -41,85 +78,68 @@ async function agrees(question: string, ask: Ask): Promise<boolean> {
   }
 }
 
-async function fillIn(schema: JsonObject | object, ask: Ask, output: Writable): Promise<Content> {
-  const { properties, required = [] } = schema as JsonObject;
-  const content: Content = {};
-  for (const [name, property] of Object.entries(isObject(properties) ? properties : {})) {
-    if (!isObject(property)) continue;
-    const needed = Array.isArray(required) && required.includes(name);
-    for (;;) {
-      const typed = (await ask(`  ${label(name, property, needed)}: `)).trim();
-      if (typed === "" && property.default !== undefined) {
-        content[name] = property.default as Content[string];
-        break;
-      }
-      if (typed === "" && !needed) break;
-      const value = read(typed, property);
-      if (value !== undefined) {
-        content[name] = value;
-        break;
-      }
-      output.write(`    ${typed === "" ? "This is needed." : `This must be ${expected(property)}.`}\n`);
+/** All fields, until the user sends what they have typed; nothing where they do not. */
+async function fillIn(schema: JsonObject, ask: Ask, output: Writable): Promise<Content | undefined> {
+  const properties = Object.entries(isObject(schema.properties) ? schema.properties : {}).filter(
+    (entry): entry is [string, JsonObject] => isObject(entry[1]),
+  );
+  if (properties.length === 0) return {};
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const checks = await checksOf(properties);
+  let content: Content = {};
+  for (;;) {
+    const before = content;
+    content = {};
+    for (const [index, [name, property]] of properties.entries()) {
+      const needed = required.includes(name);
+      const check = checks[index] as Validate;
+      const value = await askField(
+        fieldOf(name, property, { needed, check, before: before[name] }),
+        ask,
+        output,
+      );
+      if (value !== undefined) content[name] = value;
     }
-  }
-  return content;
-}
-
-function label(name: string, property: JsonObject, needed: boolean): string {
-  const title = visibleLine(String(property.title ?? name));
-  const about = property.description === undefined ? "" : ` – ${visibleLine(String(property.description))}`;
-  const notes = [expected(property)];
-  if (property.default !== undefined) notes.push(`Enter for ${JSON.stringify(property.default)}`);
-  else if (!needed) notes.push("Enter for none");
-  return `${title}${about} (${notes.join("; ")})`;
-}
-
-function expected(property: JsonObject): string {
-  const choices = choicesOf(property);
-  if (choices !== undefined) {
-    const listed = choices
-      .map(({ value, title }) => (title === value ? value : `${value}: ${title}`))
-      .join(", ");
-    return property.type === "array" ? `some of ${listed}, with commas between` : `one of ${listed}`;
-  }
-  switch (property.type) {
-    case "boolean":
-      return "yes or no";
-    case "integer":
-      return "a whole number";
-    case "number":
-      return "a number";
-    default:
-      return typeof property.format === "string" ? `text: ${property.format}` : "text";
+    output.write("  Your answer:\n");
+    for (const [name, value] of Object.entries(content))
+      output.write(`    ${visibleLine(spelled(name))}: ${shownValue(value)}\n`);
+    const typed = await askUntil(ask, "  Send it? [Y]es, [c]hange, [n]o: ", /^(|y|yes|c|change|n|no)$/i);
+    if (isNo(typed)) return undefined;
+    if (typed === "" || isYes(typed)) return content;
   }
 }
 
-/** The value that was typed; nothing when it is none of this type. The client checks the rest of the schema. */
-function read(typed: string, property: JsonObject): Content[string] {
-  const choices = choicesOf(property)?.map(({ value }) => value);
-  if (property.type === "array") {
-    const values = typed.split(",").map((each) => each.trim());
-    return values.every((each) => choices?.includes(each) !== false) ? values : undefined;
+async function askUntil(ask: Ask, question: string, fits: RegExp): Promise<string> {
+  for (;;) {
+    const typed = (await ask(question)).trim();
+    if (fits.test(typed)) return typed;
   }
-  if (choices !== undefined) return choices.includes(typed) ? typed : undefined;
-  if (property.type === "boolean") return isYes(typed) ? true : isNo(typed) ? false : undefined;
-  if (property.type !== "number" && property.type !== "integer") return typed === "" ? undefined : typed;
-  const value = Number(typed);
-  const fits =
-    typed !== "" && Number.isFinite(value) && (property.type === "number" || Number.isInteger(value));
-  return fits ? value : undefined;
 }
 
-function choicesOf(property: JsonObject): { value: string; title: string }[] | undefined {
-  const of = property.type === "array" && isObject(property.items) ? property.items : property;
-  if (Array.isArray(of.enum)) return of.enum.map((value) => ({ value: String(value), title: String(value) }));
-  const titled = of.oneOf ?? of.anyOf;
-  if (!Array.isArray(titled)) return undefined;
-  return titled.filter(isObject).map((choice) => ({
-    value: String(choice.const),
-    title: visibleLine(String(choice.title ?? choice.const)),
-  }));
+async function askField(field: Field, ask: Ask, output: Writable): Promise<FieldValue | undefined> {
+  for (const choice of field.choices) output.write(`    ${choice}\n`);
+  for (;;) {
+    const typed = (await ask(`  ${field.question}: `, field.complete)).trim();
+    if (typed === "" && field.otherwise !== undefined) return field.otherwise;
+    if (typed === "" && !field.needed) return undefined;
+    if (typed === "") {
+      output.write("    This is needed.\n");
+      continue;
+    }
+    const read = field.read(typed);
+    if ("value" in read) return read.value;
+    output.write(`    ${read.wrong}\n`);
+  }
 }
 
-const isYes = (typed: string) => /^(y|yes|true)$/i.test(typed.trim());
-const isNo = (typed: string) => /^(n|no|false)$/i.test(typed.trim());
+/** What the schemas say beyond types and choices. One that says nothing sensible is the client's to refuse. */
+async function checksOf(properties: readonly [string, JsonObject][]): Promise<Validate[]> {
+  const { compileSchema } = await import("@patchbay/core/schema");
+  return properties.map(([, property]) => {
+    try {
+      return compileSchema(property as JsonSchema);
+    } catch {
+      return () => undefined;
+    }
+  });
+}

@@ -4,6 +4,7 @@ import { type Command, CommanderError } from "commander";
 import type { Context } from "./context.ts";
 import { readDotEnv } from "./environment.ts";
 import { ExitCode, Failure, usage } from "./failure.ts";
+import { Interrupts } from "./interrupts.ts";
 import { Output } from "./output.ts";
 import { createProgram } from "./program.ts";
 
@@ -21,14 +22,15 @@ export async function main(argv: string[]): Promise<never> {
     verbose: words.includes("--verbose") || words.includes("-v"),
   });
   const stop = new AbortController();
-  const interruption = watchSignals(stop);
+  const interrupts = new Interrupts();
+  const interruption = watchSignals(stop, interrupts);
   const streams = watchStreams(stop);
 
   let exitCode: number = ExitCode.ok;
   const program = await createProgram(async (work) => {
     const { variables, warning } = readDotEnv();
     if (warning !== undefined) output.warn(warning);
-    const context: Context = { output, signal: stop.signal, command, fromFile: variables };
+    const context: Context = { output, signal: stop.signal, interrupts, command, fromFile: variables };
     exitCode = (await work(context)) ?? ExitCode.ok;
   }, words[0]);
   try {
@@ -45,9 +47,13 @@ export async function main(argv: string[]): Promise<never> {
   process.exit(streams.failed ? ExitCode.failed : exitCode);
 }
 
-/** The first SIGINT or SIGTERM stops the work in order; a second one ends the process at once. */
-function watchSignals(stop: AbortController): { dispose(): void } {
+/**
+ * The first SIGINT or SIGTERM stops the work in order; a second one ends the process at once. A SIGINT that a piece of the
+ * work takes for itself is none of these.
+ */
+function watchSignals(stop: AbortController, interrupts: Interrupts): { dispose(): void } {
   const onSignal = (name: "SIGINT" | "SIGTERM") => {
+    if (name === "SIGINT" && !stop.signal.aborted && interrupts.tell()) return;
     const code = name === "SIGINT" ? ExitCode.interrupted : ExitCode.terminated;
     if (stop.signal.aborted) process.exit(code);
     stop.abort(new Failure("interrupted", code, `Stopped by ${name}.`));

@@ -2,8 +2,10 @@
 
 import type { JsonObject } from "@patchbay/core";
 import type { AnswerEvent, ApprovalRequest, HostEvent, ToolEndEvent } from "@patchbay/host";
+import type { Happening } from "./activity.ts";
 import { duration, type Output } from "./output.ts";
-import { visible, visibleLine, visibleName, visibleNames } from "./visible.ts";
+import { Trace } from "./trace.ts";
+import { hiddenIn, visible, visibleJson, visibleLine, visibleName, visibleNames } from "./visible.ts";
 
 /** One tool call, as `--json` tells it. */
 export interface Step {
@@ -13,6 +15,10 @@ export interface Step {
   milliseconds: number;
   isError: boolean;
 }
+
+/** A high surrogate, or a sequence without its end. */
+const UNFINISHED =
+  /(?:[\uD800-\uDBFF]|\u001B|(?:\u001B\[|\u009B)[\d;?]{0,32}|\u001B\][^\u0007\u001B]{0,256})$/;
 
 const MAX_ARGUMENTS = 300;
 const MAX_FAILURE = 500;
@@ -24,8 +30,15 @@ export class Steps {
   readonly #speaker: string;
   readonly #warned = new Set<string>();
   readonly #started = new Map<string, JsonObject>();
+  /** What is happening now, by the id of its call; the model's is empty. */
+  readonly #happening = new Map<string, Happening>();
+  /** How often more tools than a model is given have been told of. */
+  #narrowed = 0;
   #taken: Step[] = [];
+  #trace = new Trace();
   #model: string | undefined;
+  /** The beginning of what is one thing: the first half of a character, or of an escape sequence. */
+  #half = "";
   #said = "";
   #denied = 0;
   /** Of the last answer; empty where there is nothing to say. */
@@ -47,6 +60,21 @@ export class Steps {
     return this.#taken;
   }
 
+  /** All of the last question's turn. */
+  get trace(): Trace {
+    return this.#trace;
+  }
+
+  /** What is happening now: all calls that run, or the model that is asked. */
+  readonly happening = (): Happening | undefined => {
+    const all = [...this.#happening.values()];
+    if (all.length === 0) return undefined;
+    return {
+      what: all.map(({ what }) => what).join(", "),
+      since: Math.min(...all.map(({ since }) => since)),
+    };
+  };
+
   /** How much was denied since the last question because nobody was there to be asked. */
   get denied(): number {
     return this.#denied;
@@ -57,35 +85,43 @@ export class Steps {
     this.endLine();
     this.#taken = [];
     this.#denied = 0;
+    this.#trace = new Trace();
+    this.#figures = "";
     this.#started.clear();
+    this.#happening.clear();
   }
 
   readonly onEvent = (event: HostEvent): void => {
     const output = this.#output;
+    this.#trace.take(event);
     switch (event.type) {
       case "model_start":
+        this.endLine();
         if (this.#model !== event.model) output.note(`model: ${event.model}`);
-        else if (process.stderr.isTTY) output.progress(`${event.model} …`);
         this.#model = event.model;
-        this.#said = "";
+        this.#begin("", event.model);
+        break;
+      case "model_end":
+        this.#happening.delete("");
         break;
       case "text":
-        if (!this.#streams) break;
-        output.piece(this.#said === "" ? this.#speaker + visible(event.text) : visible(event.text));
-        this.#said += event.text;
+        this.#say(event.text);
         break;
       case "tool_start":
         this.endLine();
         this.#started.set(event.id, event.arguments);
+        this.#begin(event.id, `${visibleName(event.server)}: ${visibleName(event.tool)}`);
         output.note(
-          `→ ${visibleName(event.server)}: ${visibleName(event.tool)} ${shortened(JSON.stringify(event.arguments), MAX_ARGUMENTS)}`,
+          `→ ${visibleName(event.server)}: ${visibleName(event.tool)} ${shortened(visibleJson(event.arguments), MAX_ARGUMENTS)}`,
         );
         break;
       case "tool_progress": {
         const far = event.total === undefined ? `${event.progress}` : `${event.progress} of ${event.total}`;
-        output.progress(
-          `  ${visibleName(event.tool)}: ${far}${event.message === undefined ? "" : `, ${event.message}`}`,
-        );
+        const said = event.message === undefined ? "" : `, ${shortened(event.message, MAX_FAILURE)}`;
+        const what = `${visibleName(event.tool)}: ${far}${said}`;
+        const now = this.#happening.get(event.id);
+        if (now !== undefined) now.what = what;
+        if (!output.redraws) output.progress(`  ${what}`);
         break;
       }
       case "tool_end":
@@ -101,6 +137,19 @@ export class Steps {
         break;
       case "approval":
         if (event.by === "nobody") this.#deny(event.request);
+        break;
+      case "sampling":
+        output.note(
+          `${visibleName(event.server)} had ${event.model} write something: ${figures(event) || duration(event.milliseconds)}`,
+        );
+        break;
+      case "tools_narrowed":
+        // It is so at each step of each turn.
+        if (this.#narrowed++ === 0)
+          output.note(
+            `${event.total} tools are many: the model is given a search for them, and ${event.offered} of them now. ` +
+              `That saves about ${event.totalTokens - event.tokens} tokens.`,
+          );
         break;
       case "tools_changed":
         output.note(`the tools have changed: ${event.added.length} came, ${event.removed.length} went`);
@@ -122,6 +171,20 @@ export class Steps {
     }
   };
 
+  #begin(id: string, what: string): void {
+    this.#happening.set(id, { what, since: performance.now() });
+  }
+
+  /** What is one thing may come in two pieces. */
+  #say(piece: string): void {
+    if (!this.#streams) return;
+    const text = this.#half + piece;
+    this.#half = UNFINISHED.exec(text)?.[0] ?? "";
+    const whole = visible(text.slice(0, text.length - this.#half.length));
+    this.#output.piece(this.#said === "" ? this.#speaker + whole : whole);
+    this.#said += piece;
+  }
+
   /** Prints the answer, unless it stands there already. */
   answer(text: string): void {
     const said = this.#said;
@@ -131,11 +194,17 @@ export class Steps {
   }
 
   #end({ id, server, tool, milliseconds, isError, text }: ToolEndEvent): void {
+    this.#happening.delete(id);
     this.#taken.push({ server, tool, arguments: this.#started.get(id) ?? {}, milliseconds, isError });
     const took = duration(milliseconds);
     const name = `${visibleName(server)}: ${visibleName(tool)}`;
     if (isError) this.#output.note(`✗ ${name} failed after ${took}: ${shortened(text, MAX_FAILURE)}`);
     else this.#output.note(`✓ ${name} took ${took}`);
+    const hidden = hiddenIn(text);
+    if (hidden > 0)
+      this.#output.warn(
+        `${name} returned ${hidden} characters that nobody sees; they may hide instructions.`,
+      );
   }
 
   #deny(request: ApprovalRequest): void {
@@ -156,8 +225,9 @@ export class Steps {
 
   /** Ends what is being said, if anything is. */
   endLine(): void {
-    if (this.#said !== "") this.#output.piece("\n");
+    if (this.#said !== "" && !this.#said.endsWith("\n")) this.#output.piece("\n");
     this.#said = "";
+    this.#half = "";
   }
 
   #warnOnce(text: string): void {
@@ -168,7 +238,7 @@ export class Steps {
 }
 
 /** Time and tokens, where a language model answered. */
-function figures({ milliseconds, usage }: AnswerEvent): string {
+export function figures({ milliseconds, usage }: Pick<AnswerEvent, "milliseconds" | "usage">): string {
   if (usage === undefined) return "";
   const cached = usage.cachedTokens === undefined ? "" : ` (${usage.cachedTokens} cached)`;
   return `${duration(milliseconds)}, ${usage.inputTokens} tokens in${cached}, ${usage.outputTokens} out`;

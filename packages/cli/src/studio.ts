@@ -3,6 +3,7 @@
 import type { Host } from "@patchbay/host";
 import { openAgent } from "./agent.ts";
 import { readDotEnv } from "./environment.ts";
+import { Interrupts } from "./interrupts.ts";
 import { Output } from "./output.ts";
 
 let host: Promise<Host> | undefined;
@@ -18,7 +19,7 @@ async function openHost(): Promise<Host> {
   const { variables, warning } = readDotEnv();
   if (warning !== undefined) output.warn(warning);
   const { signal } = new AbortController();
-  const context = { output, signal, command: undefined, fromFile: variables };
+  const context = { output, signal, interrupts: new Interrupts(), command: undefined, fromFile: variables };
   const agent = await openAgent({}, context);
   return agent.host;
 }

@@ -2,13 +2,26 @@
 
 import { stripVTControlCharacters } from "node:util";
 
-/** C0 and C1 but tab and newline; soft hyphen, bidi and zero-width marks; the tag and supplementary selector planes. */
+/**
+ * C0 and C1 but tab and newline; soft hyphen, bidi and zero-width marks, fillers that show nothing; variation selectors
+ * that vary nothing; halves of surrogates; the tag and supplementary selector planes.
+ */
 const INVISIBLE =
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\uFFF9-\uFFFB]|[\u{E0000}-\u{E0FFF}]/gu;
+  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF0-\uFFFB]|\u034F|[\u17B4\u17B5]|[\u180B-\u180D\u180F]|[\uFE00-\uFE0D]|(?<!\p{Emoji})[\uFE0E\uFE0F]|[\u{1D173}-\u{1D17A}]|[\u{E0000}-\u{E0FFF}]|\p{Surrogate}/gu;
 
 /** The text without escape sequences, control characters and invisible characters. */
 export function visible(text: string): string {
   return stripVTControlCharacters(text).replace(INVISIBLE, "");
+}
+
+/** The text with each of them spelled, as `\u{202e}`: where somebody decides by what they read. */
+export function spelled(text: string): string {
+  return text.replace(INVISIBLE, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`);
+}
+
+/** How many invisible characters a text holds, but those of escape sequences and of line ends. */
+export function hiddenIn(text: string): number {
+  return stripVTControlCharacters(text).replaceAll("\r\n", "\n").match(INVISIBLE)?.length ?? 0;
 }
 
 /** The same on one line: for names, titles and arguments in a list. */

@@ -37,7 +37,7 @@ async function answered(typed: string) {
 describe("on a terminal", () => {
   it("shows who wants what, with all arguments, free of what hides or moves", () => {
     const text = described(request);
-    expect(text).toContain("office is to run send_mail");
+    expect(text).toContain("office\\u{1b}[2J is to run send_mail");
     expect(text).toContain('"text": "hi\\u202e there\\u001b[31m"');
     expect(text).not.toMatch(/[\u001B\u202E]/);
   });

@@ -7,6 +7,7 @@ import { builtins } from "@patchbay/servers";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type OpenMeteo, startOpenMeteo } from "../../servers/test/open-meteo.ts";
 import { VARIABLES } from "../src/config/known-variables.ts";
+import { Interrupts } from "../src/interrupts.ts";
 import { Output } from "../src/output.ts";
 import { findTarget } from "../src/targets.ts";
 import { FIXTURE, run } from "./patchbay.ts";
@@ -36,7 +37,13 @@ it.each([...builtins.keys()])("%s is given what it declares, and no more", async
   try {
     const output = new Output();
     const { signal } = new AbortController();
-    const context = { output, signal, command: undefined, fromFile: new Set<string>() };
+    const context = {
+      output,
+      signal,
+      interrupts: new Interrupts(),
+      command: undefined,
+      fromFile: new Set<string>(),
+    };
     const { to } = await findTarget(name, {}, context);
     const declared = builtins.get(name)?.environment ?? [];
     expect("env" in to && to.env).toEqual(Object.fromEntries(declared.map((each) => [each, CANARIES[each]])));

@@ -13,6 +13,7 @@ export {
 } from "./oauth/account.ts";
 export { type BrowserOptions, browser } from "./oauth/browser.ts";
 export { type FileStoreOptions, fileStore } from "./oauth/file-store.ts";
+export { openUrl } from "./oauth/open-url.ts";
 export type {
   AssertionContext,
   Browser,

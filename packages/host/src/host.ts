@@ -156,7 +156,9 @@ export function createHost(options: HostOptions): Host {
       ask: (question, askOptions = {}) =>
         alone(async (signal) => {
           const { loop, options: turn } = await turnOptions(signal, askOptions.onEvent);
-          return answerOf(await loop.ask(turn, question));
+          return answerOf(
+            await loop.ask(turn, loop.readQuestion(question, model.provider, maxResultCharacters)),
+          );
         }, askOptions),
       resume: (askOptions = {}) =>
         alone(async (signal) => {
@@ -215,15 +217,26 @@ async function loadLoop() {
   const [
     { buildGraph },
     { ask, isWaiting, resume },
+    { readQuestion },
     { toLangChainTool, ownLangChainTools },
     { LatestCheckpoints },
   ] = await Promise.all([
     import("./graph.ts"),
     import("./turn.ts"),
+    import("./question.ts"),
     import("./tools/langchain.ts"),
     import("./memory/saver.ts"),
   ]);
-  return { buildGraph, toLangChainTool, ownLangChainTools, LatestCheckpoints, ask, isWaiting, resume };
+  return {
+    buildGraph,
+    toLangChainTool,
+    ownLangChainTools,
+    LatestCheckpoints,
+    ask,
+    isWaiting,
+    readQuestion,
+    resume,
+  };
 }
 
 function systemPrompt(prompt: string, clients: ReadonlyMap<string, Client>): string {

@@ -42,6 +42,7 @@ export type {
   HostTelemetry,
 } from "./options.ts";
 export { RULE_PLANNER } from "./planner/planner.ts";
+export type { AskedMessage, Question } from "./question.ts";
 export type {
   AskedBy,
   HostConnectOptions,

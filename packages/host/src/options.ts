@@ -9,6 +9,7 @@ import type { TrustStore } from "./consent/trust.ts";
 import type { HostEvent, Usage } from "./events.ts";
 import type { ConversationStore } from "./memory/store.ts";
 import type { Model } from "./models/model.ts";
+import type { Question } from "./question.ts";
 import type { HostConnectOptions, HostRoots, OnElicit, SamplingOptions } from "./questions/desk.ts";
 import type { Catalog } from "./tools/catalog.ts";
 import type { Embed } from "./tools/search.ts";
@@ -46,7 +47,7 @@ export interface HostOptions {
    * conclude. Default 50.
    */
   recursionLimit?: number;
-  /** Characters of one tool result that the model is given; the rest is cut, with a note. Default 50,000. */
+  /** Characters of one tool result, or one resource, that the model is given; the rest is cut, with a note. Default 50,000. */
   maxResultCharacters?: number;
   /** Tools that the model is given as they are; with more, it is given a search for them. Default 60. */
   maxTools?: number;
@@ -100,11 +101,12 @@ export interface Conversation {
   readonly id: string;
   /**
    * Asks in the context of what was said. One question at a time; one that fails leaves the conversation usable. A turn
-   * that a program left unfinished is ended first.
+   * that a program left unfinished is ended first. A question may bring along what servers have: the messages of a
+   * prompt, the contents of resources.
    *
    * @throws HostError: `model`, `configuration`, `cancelled`, `recursion_limit`, `busy`, `closed`
    */
-  ask(question: string, options?: AskOptions): Promise<Answer>;
+  ask(question: Question, options?: AskOptions): Promise<Answer>;
   /**
    * Goes on with the turn that a program left unfinished when it ended: what it waited for is asked again. A call that was
    * running is not made again, unless nothing is done twice by it. Nothing where no turn was left.
@@ -132,7 +134,7 @@ export interface Host {
   /** What the servers offer now, and what had to be left out. */
   catalog(options?: { signal?: AbortSignal }): Promise<Catalog>;
   /** One question on its own. See `Conversation.ask`. */
-  ask(question: string, options?: AskOptions): Promise<Answer>;
+  ask(question: Question, options?: AskOptions): Promise<Answer>;
   conversation(options?: ConversationOptions): Conversation;
   /**
    * The loop as a compiled LangGraph graph, with the tools that there are now: for LangGraph Studio and its like, which

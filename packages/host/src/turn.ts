@@ -1,20 +1,14 @@
 /** One turn: a question goes through the graph, its events go out, and what it waits for is answered. */
 
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  RemoveMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
 import { type Command, REMOVE_ALL_MESSAGES } from "@langchain/langgraph";
 import { HostError } from "./errors.ts";
 import type { HostEvent, Usage } from "./events.ts";
 import { type buildGraph, goOn, type TurnContext } from "./graph.ts";
 import { addUsage } from "./models/usage.ts";
+import type { AskedTurn } from "./question.ts";
 import type { Conversed, Waiting } from "./state.ts";
 import type { KeptResults } from "./tools/kept.ts";
-import type { ToolArtifact } from "./tools/langchain.ts";
 
 export type Graph = ReturnType<typeof buildGraph>;
 
@@ -49,12 +43,11 @@ interface Interrupted {
  *
  * @throws HostError, or what the model's provider threw; the conversation can go on after it
  */
-export async function ask(options: TurnOptions, question: string): Promise<Outcome> {
+export async function ask(options: TurnOptions, question: AskedTurn): Promise<Outcome> {
   const before = await statusOf(options);
-  options.results.reserve(handlesIn(before.messages));
   if (before.waits)
     await close(options, before.messages, new HostError("cancelled", "it was not gone on with"));
-  return run(options, { messages: [new HumanMessage(question)] });
+  return run(options, question);
 }
 
 /**
@@ -65,7 +58,6 @@ export async function ask(options: TurnOptions, question: string): Promise<Outco
 export async function resume(options: TurnOptions): Promise<Outcome | undefined> {
   const { waits, interrupted, messages, next } = await statusOf(options);
   if (!waits) return undefined;
-  options.results.reserve(handlesIn(messages));
   if (interrupted.length > 0) return run(options, interrupted);
   const done = new Set(
     messages.filter((each) => ToolMessage.isInstance(each)).map((each) => each.tool_call_id),
@@ -75,20 +67,12 @@ export async function resume(options: TurnOptions): Promise<Outcome | undefined>
   return run(options, null, new Set(open));
 }
 
-/** Handles of long results, which may be of an earlier program. */
-function handlesIn(messages: readonly BaseMessage[]): string[] {
-  return messages.flatMap((message) => {
-    const { handle } = (ToolMessage.isInstance(message) && (message.artifact as ToolArtifact)) || {};
-    return handle === undefined ? [] : [handle];
-  });
-}
-
 /** Whether a turn of the conversation is not over. */
 export async function isWaiting(options: Pick<TurnOptions, "graph" | "thread">): Promise<boolean> {
   return (await statusOf(options)).waits;
 }
 
-type Input = { messages: BaseMessage[] } | Interrupted[] | null;
+type Input = AskedTurn | Interrupted[] | null;
 
 async function run(options: TurnOptions, first: Input, uncertain?: Set<string>): Promise<Outcome> {
   const { graph, thread, results, signal, onEvent, onWaiting, maxSupersteps } = options;

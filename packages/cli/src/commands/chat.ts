@@ -1,26 +1,28 @@
 /** `chat`: questions and answers in one context, until `exit`. */
 
 import { mkdirSync } from "node:fs";
-import { createInterface } from "node:readline";
 import type { AskOptions, Conversation } from "@patchbay/host";
-import { type Agent, type AgentOptions, conversationsFolder, openAgent } from "../agent.ts";
+import { type AgentOptions, conversationsFolder, openAgent } from "../agent.ts";
+import { runCommand } from "../chat/commands.ts";
+import { completerOf } from "../chat/completion.ts";
+import { pipedLines, typedLines } from "../chat/lines.ts";
+import { Offers } from "../chat/offers.ts";
+import { withResources } from "../chat/resources.ts";
+import type { Room, Understood } from "../chat/room.ts";
 import type { Context } from "../context.ts";
 import { toFailure, usage } from "../failure.ts";
 import { Steps } from "../steps.ts";
-import { visibleName, visibleNames } from "../visible.ts";
+import { visible, visibleName, visibleNames } from "../visible.ts";
 
 export interface ChatOptions extends AgentOptions {
   /** The id of a conversation; true for the last one. */
   resume?: string | true;
 }
 
-/** Lines that are remembered for the arrow keys. */
-const HISTORY = 100;
-
 export async function chat(options: ChatOptions, context: Context): Promise<void> {
   const { output, signal } = context;
   const agent = await openAgent(options, context);
-  const { host, servers, conversations } = agent;
+  const { host, clients, conversations } = agent;
   try {
     const kept = (process.stdin.isTTY === true || options.resume !== undefined) && isWritable(context);
     const id = options.resume === true ? (await conversations.list())[0]?.id : options.resume;
@@ -30,9 +32,17 @@ export async function chat(options: ChatOptions, context: Context): Promise<void
       throw usage(`There is no conversation "${visibleName(id)}".`);
     const conversation = host.conversation(kept ? { ...(id !== undefined && { id }) } : { keep: false });
     output.note(
-      `${host.model.label}, with the tools of ${visibleNames(servers)}. exit, quit or Ctrl-D ends.`,
+      `${agent.model.label}, with the tools of ${visibleNames([...clients.keys()])}. /help shows what there is; exit, quit or Ctrl-D ends.`,
     );
-    await converse(agent, conversation, context);
+    const speaker = `${output.colors.green("assistant >")} `;
+    await converse({
+      agent,
+      conversation,
+      context,
+      steps: new Steps(output, { speaker, model: agent.model.label }),
+      offers: new Offers(clients),
+      say: (text) => (output.json ? output.message(text) : output.styled(text)),
+    });
     if (kept && process.stdin.isTTY)
       output.note(`patchbay chat --resume ${conversation.id} goes on with this.`);
     signal.throwIfAborted();
@@ -53,95 +63,117 @@ function isWritable({ output }: Context): boolean {
   }
 }
 
-async function converse(
-  { host, recording }: Agent,
-  conversation: Conversation,
-  context: Context,
-): Promise<void> {
+async function converse(room: Room): Promise<void> {
+  const { conversation, context, offers } = room;
+  const { recording } = room.agent;
   const { output, signal } = context;
-  const { cyan, green } = output.colors;
+  const user = `${output.colors.cyan("user >")} `;
   const interactive = process.stdin.isTTY === true;
-  const steps = new Steps(output, { speaker: `${green("assistant >")} `, model: host.model.label });
+  const turns = new Interruptible(room, interactive);
   if (await conversation.isWaiting()) {
     output.note("The last turn was not over; it goes on.");
-    await turn("", (options) => conversation.resume(options), steps, context);
+    await turns.run((stop) => turn("", (options) => conversation.resume(options), room, stop));
   }
-  for await (const line of interactive ? typedLines(`${cyan("user >")} `, context) : pipedLines(context)) {
-    const question = line.trim();
-    if (signal.aborted || question === "exit" || question === "quit") return;
-    if (question === "") continue;
-    if (!interactive && !output.json) output.styled(`${cyan("user >")} ${question}`);
-    const asked = (options: AskOptions) =>
-      recording.turn(question, options.onEvent ?? (() => {}), (onEvent) =>
-        conversation.ask(question, { ...options, onEvent }),
-      );
-    await turn(question, asked, steps, context);
-    if (signal.aborted) return;
+  const typed = () =>
+    typedLines(
+      {
+        prompt: user,
+        complete: completerOf(offers),
+        ahead: () => room.agent.activity.takeAhead(),
+        ...turns.atThePrompt,
+      },
+      context,
+    );
+  for await (const line of interactive ? typed() : pipedLines(context)) {
+    if (signal.aborted || ["exit", "quit"].includes(line.trim())) return;
+    if (line.trim() === "") continue;
+    if (!interactive && !output.json) output.styled(`${user}${visible(line.trim())}`);
+    let left = false;
+    await turns.run(async (stop) => {
+      const understood = await understand(line, room, stop);
+      left = understood === "leave";
+      if (typeof understood === "string") return;
+      const { question } = understood;
+      const asked = ({ onEvent = () => {}, ...options }: AskOptions) =>
+        recording.turn(line.trim(), onEvent, (both) =>
+          conversation.ask(question, { ...options, onEvent: both }),
+        );
+      await turn(line.trim(), asked, room, stop);
+    });
+    if (left || signal.aborted) return;
   }
   // Ctrl-C and Ctrl-D leave the cursor behind the prompt.
   if (interactive) output.styled("");
 }
 
-/** Lines of a terminal. Between them it is free for who else asks the user something. */
-async function* typedLines(prompt: string, { signal }: Context): AsyncGenerator<string> {
-  let history: string[] = [];
-  while (!signal.aborted) {
-    const lines = createInterface({
-      input: process.stdin,
-      output: process.stdout,
-      prompt,
-      history,
-      historySize: HISTORY,
+async function understand(line: string, room: Room, signal: AbortSignal): Promise<Understood> {
+  if (line.startsWith("/")) return runCommand(line, room, signal);
+  return { question: await withResources(line.trim(), room, signal) };
+}
+
+/** Work that Ctrl-C stops, and the conversation goes on; a second one ends it. */
+class Interruptible {
+  readonly #room: Room;
+  readonly #interactive: boolean;
+  /** The last thing that the user did was Ctrl-C. */
+  #isArmed = false;
+
+  constructor(room: Room, interactive: boolean) {
+    this.#room = room;
+    this.#interactive = interactive;
+  }
+
+  readonly atThePrompt = {
+    onInterrupt: (): boolean => {
+      if (this.#isArmed) return true;
+      this.#isArmed = true;
+      process.stdout.write("\n");
+      this.#room.context.output.note("Ctrl-C again ends the conversation; so do exit and Ctrl-D.");
+      return false;
+    },
+    onTyped: (): void => {
+      this.#isArmed = false;
+    },
+  };
+
+  /** What goes wrong is told, and the next may be asked. */
+  async run(work: (stop: AbortSignal) => Promise<void>): Promise<void> {
+    const { agent, context, steps } = this.#room;
+    const stop = new AbortController();
+    this.#isArmed = false;
+    const unhear = context.interrupts.hear(() => {
+      if (!this.#interactive || stop.signal.aborted) return false;
+      stop.abort(new Error("Stopped."));
+      return true;
     });
-    // On a terminal, readline sees Ctrl-C before the process does.
-    lines.on("SIGINT", () => process.emit("SIGINT", "SIGINT"));
-    lines.on("history", (now) => {
-      history = now;
-    });
-    const close = () => lines.close();
-    signal.addEventListener("abort", close, { once: true });
-    const line = await new Promise<string | undefined>((resolve) => {
-      lines.once("line", resolve);
-      lines.once("close", () => resolve(undefined));
-      lines.prompt();
-    });
-    signal.removeEventListener("abort", close);
-    lines.close();
-    if (line === undefined) return;
-    yield line;
+    try {
+      const signal = AbortSignal.any([context.signal, stop.signal]);
+      await agent.activity.during(steps.happening, () => work(signal));
+    } catch (thrown) {
+      steps.endLine();
+      context.signal.throwIfAborted();
+      if (!stop.signal.aborted) context.output.failure(toFailure(thrown));
+    } finally {
+      unhear();
+    }
+    if (!stop.signal.aborted) return;
+    this.#isArmed = true;
+    context.output.note("Stopped. Ctrl-C again ends the conversation.");
   }
 }
 
-async function* pipedLines({ signal }: Context): AsyncGenerator<string> {
-  const lines = createInterface({ input: process.stdin });
-  const close = () => lines.close();
-  signal.addEventListener("abort", close, { once: true });
-  if (signal.aborted) close();
-  try {
-    yield* lines;
-  } finally {
-    signal.removeEventListener("abort", close);
-    lines.close();
-  }
-}
-
-/** One question. What goes wrong is told, and the next may be asked. */
+/** One question, answered. */
 async function turn(
   question: string,
   work: (options: AskOptions) => ReturnType<Conversation["resume"]>,
-  steps: Steps,
-  { output, signal }: Pick<Context, "output" | "signal">,
+  { context, steps }: Room,
+  signal: AbortSignal,
 ): Promise<void> {
+  const { output } = context;
   steps.begin();
-  try {
-    const answer = await work({ signal, onEvent: steps.onEvent });
-    if (answer === undefined) return;
-    const { text, ok, model, ...figures } = answer;
-    if (output.json) output.value({ question, answer: text, ok, model, steps: steps.taken, ...figures });
-    else steps.answer(text);
-  } catch (thrown) {
-    steps.endLine();
-    signal.throwIfAborted();
-    output.failure(toFailure(thrown));
-  }
+  const answer = await work({ signal, onEvent: steps.onEvent });
+  if (answer === undefined) return;
+  const { text, ok, model, ...figures } = answer;
+  if (output.json) output.value({ question, answer: text, ok, model, steps: steps.taken, ...figures });
+  else steps.answer(text);
 }

@@ -71,9 +71,6 @@ function readArguments(args: unknown): JsonObject | undefined {
   }
 }
 
-/** Characters: a schema may name any number of values that would be right. */
-const MAX_PROBLEM = 2_000;
-
 /** Arguments for the server, or what is wrong with those that the model gave. */
 export type PreparedArguments = { args: JsonObject } | { problem: string };
 
@@ -86,12 +83,11 @@ export async function prepareArguments(
   given: JsonObject,
 ): Promise<PreparedArguments> {
   const args = restoreArguments(offered.schema, given) as JsonObject;
-  const { boundedSchema } = await import("@patchbay/client/schemas");
+  const { compileSchema } = await import("@patchbay/core/schema");
   try {
-    const issues = boundedSchema(offered.tool.inputSchema)(args);
+    const issues = compileSchema(offered.tool.inputSchema)(args);
     if (issues === undefined) return { args };
-    const problem = `the arguments do not fit the tool's input schema: ${formatIssues(issues)}`;
-    return { problem: problem.length > MAX_PROBLEM ? `${problem.slice(0, MAX_PROBLEM)}…` : problem };
+    return { problem: `the arguments do not fit the tool's input schema: ${formatIssues(issues)}` };
   } catch {
     return { args };
   }
