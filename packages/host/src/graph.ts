@@ -11,6 +11,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
+import type { JsonObject } from "@patchbay/core";
 import type { ApprovalAnswer } from "./consent/approvals.ts";
 import type { Consent } from "./consent/consent.ts";
 import { HostError } from "./errors.ts";
@@ -30,6 +31,7 @@ import type { Toolbox } from "./toolbox.ts";
 import type { KeptResults } from "./tools/kept.ts";
 import { selectAfter } from "./tools/langchain.ts";
 import { BROKEN_ARGUMENTS } from "./tools/run.ts";
+import { restoreArguments } from "./tools/schema/restore.ts";
 import type { SelectionLimits } from "./tools/selection.ts";
 import { trim } from "./trim.ts";
 
@@ -107,7 +109,9 @@ export function buildGraph(parts: GraphParts, checkpointer?: BaseCheckpointSaver
       // One that is not there, or the host's own: there is nothing to ask about.
       if (about?.server === undefined) return { call };
       const { server, tool } = about;
-      return { call, decision: consent.decide({ id, server, tool, arguments: args, untrusted }) };
+      // What is decided on is what is sent.
+      const sent = restoreArguments(about.schema, args) as JsonObject;
+      return { call, decision: consent.decide({ id, server, tool, arguments: sent, untrusted }) };
     });
     const requests = decisions.flatMap(({ decision }) =>
       decision !== undefined && "ask" in decision ? [decision.ask] : [],

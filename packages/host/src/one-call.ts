@@ -2,7 +2,7 @@
 
 import type { ToolMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import type { Tool } from "@patchbay/core";
+import type { JsonObject, Tool } from "@patchbay/core";
 import type { HostEvent } from "./events.ts";
 import type { TurnContext } from "./graph.ts";
 import type { DecidedCall, SuspendedCall } from "./state.ts";
@@ -10,6 +10,7 @@ import type { Toolbox } from "./toolbox.ts";
 import { type CallContext, type ToolArtifact, toToolMessage } from "./tools/langchain.ts";
 import { failedOutcome, type ToolOutcome } from "./tools/outcome.ts";
 import { refusedCall, unknownTool } from "./tools/run.ts";
+import { restoreArguments } from "./tools/schema/restore.ts";
 
 /** Times that one call may ask for input. */
 const MAX_ROUNDS = 10;
@@ -42,7 +43,10 @@ export async function makeCall(
   const { id, name, args } = decided;
   const found = toolbox.offer?.byName.get(name);
   const about = { id, server: found?.about.server ?? decided.server, tool: found?.about.tool.name ?? name };
-  if (suspended === undefined) emit({ type: "tool_start", ...about, arguments: args });
+  if (suspended === undefined) {
+    const sent = found === undefined ? args : (restoreArguments(found.about.schema, args) as JsonObject);
+    emit({ type: "tool_start", ...about, arguments: sent });
+  }
   const began = performance.now();
   let outcome: ToolOutcome | undefined;
   const made = await make();

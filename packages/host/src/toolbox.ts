@@ -2,7 +2,7 @@
 
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { Client, Subscription } from "@patchbay/client";
-import type { Tool } from "@patchbay/core";
+import type { JsonSchema, Tool } from "@patchbay/core";
 import type { Consent } from "./consent/consent.ts";
 import { hashOf } from "./consent/pins.ts";
 import type { ServerUnavailableEvent, ToolSetAsideEvent, ToolsChangedEvent } from "./events.ts";
@@ -12,7 +12,7 @@ type Events = ServerUnavailableEvent | ToolSetAsideEvent | ToolsChangedEvent;
 
 /** A tool of a server, or of the host. */
 export interface Callable {
-  about: { tool: Tool; server?: string };
+  about: { tool: Tool; server?: string; schema: JsonSchema };
   run: StructuredToolInterface;
 }
 

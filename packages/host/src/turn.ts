@@ -9,6 +9,7 @@ import { addUsage } from "./models/usage.ts";
 import type { AskedTurn } from "./question.ts";
 import type { Conversed, Waiting } from "./state.ts";
 import type { KeptResults } from "./tools/kept.ts";
+import type { ToolArtifact } from "./tools/langchain.ts";
 
 export type Graph = ReturnType<typeof buildGraph>;
 
@@ -45,6 +46,7 @@ interface Interrupted {
  */
 export async function ask(options: TurnOptions, question: AskedTurn): Promise<Outcome> {
   const before = await statusOf(options);
+  options.results.reserve(handlesIn(before.messages));
   if (before.waits)
     await close(options, before.messages, new HostError("cancelled", "it was not gone on with"));
   return run(options, question);
@@ -58,6 +60,7 @@ export async function ask(options: TurnOptions, question: AskedTurn): Promise<Ou
 export async function resume(options: TurnOptions): Promise<Outcome | undefined> {
   const { waits, interrupted, messages, next } = await statusOf(options);
   if (!waits) return undefined;
+  options.results.reserve(handlesIn(messages));
   if (interrupted.length > 0) return run(options, interrupted);
   const done = new Set(
     messages.filter((each) => ToolMessage.isInstance(each)).map((each) => each.tool_call_id),
@@ -65,6 +68,14 @@ export async function resume(options: TurnOptions): Promise<Outcome | undefined>
   const calls = messages.flatMap((each) => (AIMessage.isInstance(each) ? (each.tool_calls ?? []) : []));
   const open = next.includes("call") ? calls.map(({ id = "" }) => id).filter((id) => !done.has(id)) : [];
   return run(options, null, new Set(open));
+}
+
+/** Handles of long results, which may be of an earlier program. */
+function handlesIn(messages: readonly BaseMessage[]): string[] {
+  return messages.flatMap((message) => {
+    const { handle } = (ToolMessage.isInstance(message) && (message.artifact as ToolArtifact)) || {};
+    return handle === undefined ? [] : [handle];
+  });
 }
 
 /** Whether a turn of the conversation is not over. */

@@ -150,6 +150,7 @@ describe("query", () => {
 
   it.each([
     "EXPLAIN QUERY PLAN SELECT * FROM orders",
+    "-- explained\n/* well */ EXPLAIN SELECT * FROM orders",
     "VALUES (1), (2)",
     "SELECT 1 -- one;\n;",
     "SELECT ';' /* open",
@@ -165,7 +166,7 @@ describe("query", () => {
       "the statement has more parameters (2) than values were given (1)",
     ],
     ["a name that is missing", "SELECT :a, :b", { a: 1 }, "the statement has more parameters (2)"],
-    ["too many values", "SELECT ?", [1, 2], "column index out of range"],
+    ["too many values", "SELECT ?", [1, 2], "more values were given than the statement has parameters"],
     ["a name that is unknown", "SELECT :a", { a: 1, b: 2 }, "Unknown named parameter 'b'"],
     ["what is no SQL", "SELEC 1", undefined, 'near "SELEC": syntax error'],
     ["a column that is not there", "SELECT nam FROM customers", undefined, "no such column: nam"],

@@ -1,8 +1,9 @@
-/** A PostgreSQL of its own, on a socket in a temporary folder, for the tests of one file. */
+/** A PostgreSQL of its own, on a socket in a temporary folder, for the tests of one file; and what counts its bytes. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -53,6 +54,45 @@ export async function startCluster(): Promise<Cluster> {
       // "Immediate": it waits for nobody.
       server.kill("SIGQUIT");
       await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Stands before a database, and counts the bytes that it answers. */
+export interface Counter {
+  url: string;
+  readonly bytes: number;
+  stop(): Promise<void>;
+}
+
+/** @param url as `Cluster.url` gives it */
+export async function startCounter(url: string): Promise<Counter> {
+  const SOCKET = ".s.PGSQL.5432";
+  const folder = mkdtempSync(join(tmpdir(), "patchbay-counter-"));
+  const database = join(new URL(url).searchParams.get("host") ?? "", SOCKET);
+  let bytes = 0;
+  const server = createServer((client) => {
+    const upstream = createConnection(database);
+    upstream.on("data", (chunk) => {
+      bytes += chunk.length;
+    });
+    client.pipe(upstream).pipe(client);
+    client.on("error", () => {}).on("close", () => upstream.destroy());
+    upstream.on("error", () => {}).on("close", () => client.destroy());
+  });
+  await once(server.listen(join(folder, SOCKET)), "listening");
+  const here = new URL(url);
+  here.searchParams.set("host", folder);
+  return {
+    url: here.href,
+    get bytes() {
+      return bytes;
+    },
+    async stop() {
+      const closed = once(server, "close");
+      server.close();
+      await closed;
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -42,6 +42,8 @@ interface Known {
   trusted: TrustedServer;
   /** Hashes of changed tools, and what was said of them in this session. */
   changes: Map<string, boolean>;
+  /** As they were listed last. */
+  tools: ReadonlyMap<string, Tool>;
 }
 
 /** A yes for this session, and whether content from outside was there when it was given. */
@@ -53,7 +55,8 @@ export class Consent {
   readonly #options: ConsentOptions;
   readonly #verdict: ReturnType<typeof readRules>;
   readonly #servers = new Map<string, Known>();
-  readonly #granted = new Map<string, Grant>();
+  /** By the hashes of their servers' tools: a tool that changes loses it. */
+  readonly #granted = new Map<string, Map<string, Grant>>();
   /** Tools that somebody was to be asked about, as they were then. */
   readonly #asked = new Map<string, Tool>();
   /** Of servers that need not be approved, for this session. */
@@ -75,7 +78,16 @@ export class Consent {
     const store = origin === "typed" ? this.#session : this.#options.trust;
     const key = origin === "builtin" ? `builtin#${name}` : `${identity.file ?? origin}#${name}`;
     const before = await store.get(key);
-    const known = { identity, key, store, trusted: before ?? { identity }, changes: new Map() };
+    const known: Known = {
+      identity,
+      key,
+      store,
+      trusted: before ?? { identity },
+      changes: new Map(),
+      tools: new Map(),
+    };
+    const last = this.#servers.get(name)?.identity;
+    if (last !== undefined && identityDiff(last, identity) !== "") this.#granted.delete(name);
     const diff = before === undefined ? "" : identityDiff(before.identity, identity);
     if (origin !== "configured" || (before !== undefined && diff === "")) {
       this.#servers.set(name, known);
@@ -107,6 +119,8 @@ export class Consent {
   async review(server: string, tools: readonly Tool[], signal: AbortSignal): Promise<Set<string>> {
     const known = await this.#known(server, signal);
     const names = new Set(tools.map((tool) => tool.name));
+    const byName = new Map(tools.map((tool) => [tool.name, tool]));
+    known.tools = byName;
     if (known.identity.origin === "builtin") return names;
     known.trusted = (await known.store.get(known.key)) ?? known.trusted;
     const pinned = known.trusted.tools;
@@ -118,7 +132,6 @@ export class Consent {
       return names;
     }
     const changes = toolChanges(pinned, tools);
-    const byName = new Map(tools.map((tool) => [tool.name, tool]));
     const changed = changes.map((change) => ({ change, tool: byName.get(change.tool) as Tool }));
     const fresh = changed.filter(({ tool }) => !known.changes.has(hashOf(tool)));
     if (fresh.length > 0) {
@@ -155,13 +168,13 @@ export class Consent {
     if (verdict?.effect === "allow") return { run: true };
     const isOutside = untrusted !== undefined;
     const covers = (grant: Grant | undefined) => grant !== undefined && (!isOutside || grant.untrusted);
-    if (covers(this.#granted.get(grantKey(server, tool.name)))) return { run: true };
+    if (covers(this.#grant(server, tool))) return { run: true };
     if (verdict === undefined) {
       if (kept?.answer === "always" && covers({ untrusted: kept.untrusted === true })) return { run: true };
       const sends = annotations.openWorldHint !== false;
       if (annotations.readOnlyHint === true && !(isOutside && sends)) return { run: true };
     }
-    this.#asked.set(grantKey(server, tool.name), tool);
+    this.#asked.set(nameKey(server, tool.name), tool);
     const lasting = verdict === undefined && known !== undefined && known.store !== this.#session;
     return {
       ask: {
@@ -189,10 +202,10 @@ export class Consent {
     }
     const given = await inTurn(signal, async (): Promise<ApprovalAnswer> => {
       // Somebody may have said it of another call meanwhile.
-      if (request.kind === "tool" && this.#granted.has(grantKey(request.server, request.tool))) {
-        const { untrusted } = this.#granted.get(grantKey(request.server, request.tool)) as Grant;
-        if (untrusted || !request.untrusted) return "session";
-      }
+      const about = request.kind === "tool" ? this.#askedAbout(request) : undefined;
+      const granted = about && this.#grant(request.server, about);
+      if (granted !== undefined && request.kind === "tool" && (granted.untrusted || !request.untrusted))
+        return "session";
       const answer = await onApproval(request, { signal });
       const valid = request.choices.includes(answer) ? answer : "deny";
       onEvent({ type: "approval", request, answer: valid, by: "person" });
@@ -210,11 +223,15 @@ export class Consent {
 
   async #settle(request: ToolApproval, answer: ApprovalAnswer): Promise<void> {
     const { server, tool, untrusted } = request;
-    if (answer === "session" || answer === "always") this.#granted.set(grantKey(server, tool), { untrusted });
+    const about = this.#askedAbout(request);
+    if (about === undefined) return;
+    if (answer === "session" || answer === "always") {
+      const grants = this.#granted.get(server) ?? new Map<string, Grant>();
+      this.#granted.set(server, grants.set(hashOf(about), { untrusted }));
+    }
     if (answer !== "always" && answer !== "never") return;
     const known = this.#servers.get(server);
-    const about = this.#asked.get(grantKey(server, tool));
-    if (known === undefined || about === undefined) return;
+    if (known === undefined) return;
     await this.#pin(known, [[tool, { ...pinOf(about), answer, untrusted }]]);
   }
 
@@ -223,6 +240,15 @@ export class Consent {
       identity: known.identity,
       tools: { ...before?.tools, ...Object.fromEntries(pins) },
     }));
+  }
+
+  #grant(server: string, tool: Tool): Grant | undefined {
+    return this.#granted.get(server)?.get(hashOf(tool));
+  }
+
+  /** The tool that a request is about; one of an earlier program is about the tool as it is now. */
+  #askedAbout({ server, tool }: ToolApproval): Tool | undefined {
+    return this.#asked.get(nameKey(server, tool)) ?? this.#servers.get(server)?.tools.get(tool);
   }
 
   async #keep(known: Known, now: (before: TrustedServer | undefined) => TrustedServer): Promise<void> {
@@ -251,7 +277,7 @@ function keptAnswer({ tools }: TrustedServer, tool: Tool): PinnedTool | undefine
   return pin?.answer !== undefined && pin.hash === hashOf(tool) ? pin : undefined;
 }
 
-function grantKey(server: string, tool: string): string {
+function nameKey(server: string, tool: string): string {
   return JSON.stringify([server, tool]);
 }
 

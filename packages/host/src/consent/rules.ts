@@ -77,14 +77,49 @@ function readPattern(text: string): Pattern {
 }
 
 function fits(pattern: Pattern, { server, tool, arguments: given }: Called, isAllow: boolean): boolean {
-  if (!matches(pattern.name, `${server}/${tool}`)) return false;
+  if (!isNamed(pattern.name, server, tool)) return false;
   return pattern.arguments.every(([name, wanted]) => {
     if (!Object.hasOwn(given, name)) return false;
     const value = given[name];
     const text = typeof value === "string" ? value : canonicalJson(value);
-    if (isAllow) return matches(wanted, text) && (!wanted.includes("*") || isPlain(text));
-    return matches(wanted, text) || matches(wanted, posix.normalize(text));
+    if (isAllow) return isMeant(wanted, text);
+    return spellings(text).some((each) => matches(wanted, each));
   });
+}
+
+/** What stands before one of a pattern's slashes is the server, what follows it the tool: either may have slashes. */
+function isNamed(pattern: string, server: string, tool: string): boolean {
+  if (pattern === "*") return true;
+  for (let at = pattern.indexOf("/"); at !== -1; at = pattern.indexOf("/", at + 1)) {
+    if (matches(pattern.slice(0, at), server) && matches(pattern.slice(at + 1), tool)) return true;
+  }
+  return false;
+}
+
+/** A text, and what a path or a URL comes to: what is denied is not to be had by writing it otherwise. */
+function spellings(text: string): string[] {
+  const all = [text, posix.normalize(text)];
+  if (!URL.canParse(text)) return all;
+  const url = new URL(text);
+  url.username = "";
+  url.password = "";
+  return [...all, url.href, url.href.replace(/\/$/, "")];
+}
+
+const HOST = /^([a-z*][a-z\d+.*-]*):\/\/([^/?#\s]*)/i;
+
+/** Whether a value is what a pattern means to allow. In a URL a `*` before its path stands for no more than a host's part. */
+function isMeant(wanted: string, text: string): boolean {
+  if (!wanted.includes("*")) return text === wanted;
+  if (!matches(wanted, text) || !isPlain(text)) return false;
+  const [, wantedScheme = "", wantedHost] = HOST.exec(wanted) ?? [];
+  if (wantedHost === undefined) return true;
+  const [, scheme = "", host = ""] = HOST.exec(text) ?? [];
+  // Nobody who writes `https://example.com*` means example.com.eve.example.
+  const whole = wantedHost.replace(/(?<=[\w-])\*$/, "");
+  return (
+    matches(wantedScheme, scheme) && matches(whole, host) && (!host.includes("@") || whole.includes("@"))
+  );
 }
 
 /**
@@ -92,7 +127,7 @@ function fits(pattern: Pattern, { server, tool, arguments: given }: Called, isAl
  * more than a pattern with `*` means to allow.
  */
 function isPlain(text: string): boolean {
-  if (/(^|[/\\])(\.|%2e){2}([/\\]|$)/i.test(text)) return false;
+  if (/(^|[/\\]|%2f|%5c)(\.|%2e){2}([/\\]|%2f|%5c|$)/i.test(text)) return false;
   return /^https?:\/\/[^\s\\]*$/i.test(text) || !/[;&|<>$`\p{Cc}]/u.test(text);
 }
 

@@ -81,12 +81,14 @@ function imagesOf(message: ToolMessage): ToolArtifact["images"] {
 }
 
 /**
- * A reply as the history keeps it. Each of its calls has an id, for each must get its result. Arguments that
+ * A reply as the history keeps it. Each of its calls has an id of its own, for each must get its answer and result. Arguments that
  * are not whole JSON are in `invalid_tool_calls` too: LangChain mends what a stream left unfinished, and a
  * mended command is not the one that was meant.
  */
 export function finishedReply(reply: AIMessage | AIMessageChunk): AIMessage {
-  const calls = "tool_call_chunks" in reply ? readChunks(reply.tool_call_chunks ?? []) : readCalls(reply);
+  const calls = withOwnIds(
+    "tool_call_chunks" in reply ? readChunks(reply.tool_call_chunks ?? []) : readCalls(reply),
+  );
   // OpenAI's own copy of the calls, which would otherwise be sent back with the ids it lacks.
   const { tool_calls: _, ...kwargs } = reply.additional_kwargs;
   return new AIMessage({
@@ -123,6 +125,16 @@ function readChunks(chunks: NonNullable<AIMessageChunk["tool_call_chunks"]>): Re
     } catch {
       return { id, name };
     }
+  });
+}
+
+/** Some servers of models give all calls of a reply the same id. */
+function withOwnIds(calls: readonly ReadCall[]): ReadCall[] {
+  const taken = new Set<string>();
+  return calls.map((call) => {
+    const id = taken.has(call.id) ? newId() : call.id;
+    taken.add(id);
+    return { ...call, id };
   });
 }
 

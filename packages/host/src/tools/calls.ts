@@ -71,6 +71,9 @@ function readArguments(args: unknown): JsonObject | undefined {
   }
 }
 
+/** Characters: a schema may name any number of values that would be right. */
+const MAX_PROBLEM = 2_000;
+
 /** Arguments for the server, or what is wrong with those that the model gave. */
 export type PreparedArguments = { args: JsonObject } | { problem: string };
 
@@ -83,11 +86,12 @@ export async function prepareArguments(
   given: JsonObject,
 ): Promise<PreparedArguments> {
   const args = restoreArguments(offered.schema, given) as JsonObject;
-  const { compileSchema } = await import("@patchbay/core/schema");
+  const { boundedSchema } = await import("@patchbay/client/schemas");
   try {
-    const issues = compileSchema(offered.tool.inputSchema)(args);
+    const issues = boundedSchema(offered.tool.inputSchema)(args);
     if (issues === undefined) return { args };
-    return { problem: `the arguments do not fit the tool's input schema: ${formatIssues(issues)}` };
+    const problem = `the arguments do not fit the tool's input schema: ${formatIssues(issues)}`;
+    return { problem: problem.length > MAX_PROBLEM ? `${problem.slice(0, MAX_PROBLEM)}…` : problem };
   } catch {
     return { args };
   }

@@ -20,8 +20,12 @@ export interface KeptResults {
   keep(kept: KeptText): string | undefined;
   /** What was kept; nothing when it was never there, or had to make room. */
   get(handle: string): KeptText | undefined;
+  /** Gives no handle again that a conversation has of an earlier program. */
+  reserve(handles: Iterable<string>): void;
   readonly size: number;
 }
+
+const PREFIX = "result_";
 
 /** Makes room for the results of one conversation. */
 export function keepResults(options: KeepOptions = {}): KeptResults {
@@ -38,12 +42,15 @@ export function keepResults(options: KeepOptions = {}): KeptResults {
         texts.delete(handle);
         characters -= oldest.text.length;
       }
-      const handle = `result_${++count}`;
+      const handle = `${PREFIX}${++count}`;
       texts.set(handle, kept);
       characters += text.length;
       return handle;
     },
     get: (handle) => texts.get(handle),
+    reserve(handles) {
+      for (const handle of handles) count = Math.max(count, Number(handle.replace(PREFIX, "")) || 0);
+    },
     get size() {
       return texts.size;
     },

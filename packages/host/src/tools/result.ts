@@ -18,6 +18,9 @@ export interface ReadableResult {
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 /** Anthropic's limit on one image, in base64 characters. */
 const MAX_IMAGE_CHARACTERS = 5 * 1024 * 1024;
+/** Of one result: a request of all that a server likes to send is refused by every provider. */
+const MAX_IMAGES = 20;
+const MAX_ALL_IMAGES_CHARACTERS = 10 * 1024 * 1024;
 
 /** A person reads the text, where there is any; a model gets `structuredContent` that says more, too. */
 export type Reader = "model" | "person";
@@ -81,6 +84,10 @@ function readImage(mimeType: unknown, data: unknown, what: string, images: Model
   }
   if (!IMAGE_TYPES.has(type) || data.length > MAX_IMAGE_CHARACTERS) {
     return `[${what} ${type}, ${size(data)}: not shown to the model]`;
+  }
+  const characters = images.reduce((sum, image) => sum + image.data.length, data.length);
+  if (images.length === MAX_IMAGES || characters > MAX_ALL_IMAGES_CHARACTERS) {
+    return `[${what} ${type}, ${size(data)}: not shown to the model, which was given enough images]`;
   }
   images.push({ mimeType: type, data });
   return `[${what} ${type}, ${size(data)}]`;

@@ -42,7 +42,12 @@ export async function runTool(
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof InputRequiredError) throw error;
-    return failedOutcome({ id, name }, reasonOf(error, server));
+    const text = reasonOf(error, server);
+    // What a server says in an error may be as long, and from as far away, as what it says in a result.
+    const untrusted = error instanceof ProtocolError && isOpenWorld(tool);
+    const said = { content: [{ type: "text" as const, text }], isError: true };
+    const { result: _, ...outcome } = outcomeOf({ id, name }, said, { server, untrusted }, options);
+    return outcome;
   }
 }
 

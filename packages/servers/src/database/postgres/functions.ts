@@ -3,20 +3,38 @@
 import { DatabaseError } from "../limits.ts";
 import type { Session } from "./session.ts";
 
+/** As PostgreSQL lowers a name: capital letters of ASCII, and no others. */
+const lower = (name: string) => `lower(${name}::text COLLATE "C")`;
+
 /**
- * PostgreSQL itself says which functions may have side effects: those that are VOLATILE. Any of them whose name is called
- * anywhere in the text, be it within a string or a comment, refuses it: so nothing depends on how the text is parsed.
- * A function whose one argument is a row can be called as if it were a column of it, and is refused behind a point, too.
+ * PostgreSQL itself says which functions may have side effects: those that are VOLATILE. Any of them that is called anywhere
+ * in the text, be it within a string or a comment, refuses it: so nothing depends on how the text is parsed. It is called by
+ * its name, or by that of an aggregate, an operator or a type that it works for. One that takes a single value can be
+ * written as if it were a column of it, behind a point.
  */
 const CALLED = `
-  SELECT DISTINCT proname
-  FROM pg_proc, translate(proname, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') AS name
-  WHERE name = ANY ($1)
-    AND (provolatile = 'v' OR proname ~ '^(crosstab[0-9]*|connectby|xpath_table)$')
-    AND prorettype <> 'trigger'::regtype
-    AND (name = ANY ($2) OR (name = ANY ($3) AND pronargs - pronargdefaults <= 1 AND EXISTS (
-      SELECT FROM pg_type
-      WHERE pg_type.oid = proargtypes[0] AND (typtype = 'c' OR typname = 'record' OR typname LIKE 'any%'))))`;
+  WITH acting AS MATERIALIZED (
+    SELECT oid, proname AS shown, proname, pronargs, pronargdefaults FROM pg_proc
+    WHERE (provolatile = 'v' OR proname LIKE 'crosstab%' OR proname IN ('connectby', 'xpath_table'))
+      AND prorettype <> 'trigger'::regtype
+  ), aggregates AS MATERIALIZED (
+    SELECT aggfnoid AS oid, shown FROM pg_aggregate
+      CROSS JOIN unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggmtransfn, aggminvtransfn, aggmfinalfn]) AS part
+      JOIN acting ON acting.oid = part
+  ), named AS MATERIALIZED (
+    SELECT shown, ${lower("proname")} AS name, pronargs, pronargdefaults FROM acting
+    UNION ALL
+    SELECT shown, ${lower("proname")}, pronargs, pronargdefaults FROM aggregates JOIN pg_proc USING (oid)
+  ), casts AS MATERIALIZED (
+    SELECT shown, casttarget FROM acting JOIN pg_cast ON castfunc = acting.oid
+  )
+  SELECT shown FROM named
+  WHERE name = ANY ($2) OR (name = ANY ($3) AND pronargs > 0 AND pronargs - pronargdefaults <= 1)
+    OR (strpos(name, '"') > 0 AND strpos($4, replace(name, '"', '""')) > 0)
+  UNION
+  SELECT shown FROM acting JOIN pg_operator ON oprcode = acting.oid WHERE strpos($4, oprname) > 0
+  UNION
+  SELECT shown FROM casts JOIN pg_type ON pg_type.oid = casttarget WHERE ${lower("typname")} = ANY ($1)`;
 
 /** Volatile since they give something else each time; they change nothing. */
 const HARMLESS = new Set([
@@ -43,7 +61,7 @@ export async function checkFunctions(session: Session, sql: string): Promise<voi
   // Written so, a name could be spelled by the codes of its letters.
   if (text.includes('u&"')) throw new DatabaseError('names are written without U&"…" here');
   const { names, calls, columns } = namesIn(text);
-  const { rows } = await session.run(CALLED, [names, calls, columns].map(arrayOf));
+  const { rows } = await session.run(CALLED, [...[names, calls, columns].map(arrayOf), text]);
   const name = rows.map(([each]) => each ?? "").find((each) => !HARMLESS.has(each));
   if (name === undefined) return;
   throw new DatabaseError(

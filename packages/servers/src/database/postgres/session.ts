@@ -1,15 +1,18 @@
 /** Transactions in PostgreSQL: that only read, on connections which are kept; that change, on one of their own. */
 
 import type { Client, ClientConfig, Pool, QueryArrayResult, QueryResult } from "pg";
-import type { DatabaseLimits } from "../limits.ts";
+import { DatabaseError, type DatabaseLimits, limitExceeded } from "../limits.ts";
 import { checkRole } from "./role.ts";
-import { explained, timedOut } from "./trouble.ts";
+import { explained, timedOut, uncertain } from "./trouble.ts";
 
 /** Milliseconds after which a connection that nobody uses is closed. */
 const IDLE = 60_000;
 
 /** Bytes that may come over the wire for one statement, besides what may be answered of them. */
 const WIRE = 16_000_000;
+
+/** Milliseconds that the database has to say itself that a commit took too long: then it is known not to be made. */
+const COMMIT_GRACE = 5000;
 
 /** How values are written, so that each is written whole. */
 const SPELLING = `
@@ -49,7 +52,11 @@ export class Connections {
     try {
       const result = await this.#within(client as unknown as Client, "READ ONLY", signal, run);
       // What the statement set, too, is undone; and where the connection is gone, the server does it.
-      broken = await client.query("ROLLBACK").then(
+      broken = await bounded(
+        client as unknown as Client,
+        this.#limits.timeout,
+        client.query("ROLLBACK"),
+      ).then(
         () => false,
         () => true,
       );
@@ -68,11 +75,12 @@ export class Connections {
     try {
       await client.connect().catch(explained);
       const result = await this.#within(client, "READ WRITE", signal, run);
-      await client.query("COMMIT").catch(explained);
+      // From here on there is no way back, and who cancels now is too late.
+      await bounded(client, this.#limits.timeout + COMMIT_GRACE, client.query("COMMIT")).catch(uncertain);
       return result;
     } finally {
       // The server rolls back what is not committed.
-      await client.end().catch(() => {});
+      await bounded(client, this.#limits.timeout, client.end()).catch(() => {});
     }
   }
 
@@ -98,19 +106,20 @@ export class Connections {
     signal: AbortSignal,
     run: (session: Session) => Promise<T>,
   ): Promise<T> {
-    const { timeout } = this.#limits;
-    const began = await begin(client, mode, timeout).catch(explained);
-    if (!this.#allowSuperuser && !this.#checked.has(client)) {
-      await checkRole(client);
-      this.#checked.add(client);
-    }
-    const wire = watchWire(client, WIRE + 4 * this.#limits.maxBytes);
+    const { timeout, maxBytes } = this.#limits;
     const deadline = AbortSignal.timeout(timeout);
     const stop = AbortSignal.any([signal, deadline]);
-    const cancel = () => void this.#cancel(client, began);
+    let backend: number | undefined;
+    const cancel = () => void this.#cancel(client, backend);
     stop.addEventListener("abort", cancel, { once: true });
+    const wire = watchWire(client, WIRE + 4 * maxBytes);
     try {
       stop.throwIfAborted();
+      backend = await begin(client, mode, timeout);
+      if (!this.#allowSuperuser && !this.#checked.has(client)) {
+        await checkRole(client);
+        this.#checked.add(client);
+      }
       return await run({
         run: (sql, values) => runOne(client, sql, values),
         get flooded() {
@@ -120,6 +129,8 @@ export class Connections {
     } catch (error) {
       signal.throwIfAborted();
       if (deadline.aborted) throw timedOut(this.#limits);
+      if (wire.flooded && !(error instanceof DatabaseError))
+        throw limitExceeded("maxBytes", this.#limits, "the database answers with more bytes", "ask for less");
       throw explained(error, this.#limits);
     } finally {
       stop.removeEventListener("abort", cancel);
@@ -128,10 +139,11 @@ export class Connections {
   }
 
   /** Ends a statement where it runs, and the connection here. */
-  async #cancel(client: Client, backend: number): Promise<void> {
+  async #cancel(client: Client, backend: number | undefined): Promise<void> {
     streamOf(client).destroy();
+    if (backend === undefined) return;
     const { default: pg } = await import("pg");
-    const other = new pg.Client(this.#config);
+    const other = new pg.Client({ ...this.#config, query_timeout: this.#limits.timeout });
     other.on("error", () => {});
     try {
       await other.connect();
@@ -168,6 +180,12 @@ function runOne(
 ): Promise<QueryArrayResult<(string | null)[]>> {
   const config = { text, values: [...values], rowMode: "array", types: AS_TEXT, queryMode: "extended" };
   return client.query(config as unknown as { text: string; rowMode: "array" });
+}
+
+/** Gives the connection up when something takes longer: a server that is silent would be waited for in vain. */
+function bounded<T>(client: Client, milliseconds: number, work: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => streamOf(client).destroy(), milliseconds);
+  return work.finally(() => clearTimeout(timer));
 }
 
 /** Gives the connection up when more than `most` bytes come in. */

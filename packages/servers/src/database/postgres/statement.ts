@@ -2,7 +2,7 @@
 
 import type { FieldDef, QueryArrayResult } from "pg";
 import type { Changes, Rows, Statement } from "../database.ts";
-import { DatabaseError, type DatabaseLimits } from "../limits.ts";
+import { DatabaseError, type DatabaseLimits, limitExceeded } from "../limits.ts";
 import { RowBudget, rowTooLarge } from "../row-budget.ts";
 import { bytesCell, bytesOf, type Cell, type Column, floatCell, integerCell, type Row } from "../values.ts";
 import type { Session } from "./session.ts";
@@ -18,7 +18,7 @@ const GROWTH = 4;
 const CURSOR = "DECLARE patchbay NO SCROLL CURSOR FOR ";
 
 /** What may stand before the statement that is explained. (ANALYZE runs it; and CREATE TABLE AS even where nothing may write.) */
-const EXPLAIN = /^explain\b\s*(?:\([^()]*\)|(?:analy[sz]e\b)?\s*(?:verbose\b)?)\s*/i;
+const EXPLAIN = /^(?:--.*\n\s*)*explain\b\s*(?:\([\w\s,]*\)|(?:analy[sz]e\b)?\s*(?:verbose\b)?)\s*/i;
 
 /** Reads the first rows: the server keeps the rest. */
 export async function readRows(session: Session, statement: Statement, bounds: Bounds): Promise<Rows> {
@@ -65,8 +65,9 @@ export async function runOnce(session: Session, statement: Statement, bounds: Bo
   // Only a role that the operator allowed all the same gets so far, and a program is not rolled back.
   if (/\bcopy\b[\s\S]*\bprogram\b/i.test(sql)) throw new DatabaseError("COPY … PROGRAM is not allowed here");
   const result = await session.run(sql, valuesOf(parameters as readonly Cell[])).catch((error: unknown) => {
-    if (session.flooded) throw rowTooLarge(bounds);
-    throw error;
+    if (!session.flooded) throw error;
+    const advice = "nothing was changed; let it give back fewer rows or columns";
+    throw limitExceeded("maxBytes", bounds, "what the statement gives back has more bytes", advice);
   });
   if (ENDS_TRANSACTION.has(result.command)) {
     throw new DatabaseError(

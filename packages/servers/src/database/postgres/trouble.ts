@@ -37,6 +37,19 @@ export function explained(error: unknown, limits?: DatabaseLimits): never {
   throw new DatabaseError(`the database cannot be reached: ${why}; try again later`, { cause: error });
 }
 
+/**
+ * What went wrong with a commit: the database says that it is not made, or nobody knows.
+ *
+ * @throws DatabaseError always
+ */
+export function uncertain(error: unknown): never {
+  if (isServerError(error) && error.severity === "ERROR") throw explained(error);
+  throw new DatabaseError(
+    "whether the change was made is not known: the connection was lost while it was committed; look at the data before you try again",
+    { cause: error },
+  );
+}
+
 function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && "severity" in error && "code" in error;
 }

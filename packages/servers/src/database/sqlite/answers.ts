@@ -22,7 +22,7 @@ export class Answers {
       return { answer: answer(request, this.#open, this.#opening) };
     } catch (error) {
       if (this.#open?.db.isTransaction) this.#open.db.exec("ROLLBACK");
-      return { error: explained(error) };
+      return { error: explained(error), leftHalf: isLeftHalf(error) };
     }
   }
 
@@ -68,11 +68,20 @@ function answer(request: Request, { db, rules }: Open, opening: Opening): unknow
   }
 }
 
+/** What only reads is refused as a change when it finds the journal of one: another program was killed in its middle. */
+function isLeftHalf(error: unknown): boolean {
+  return error instanceof Error && /readonly database/i.test(error.message);
+}
+
 /** SQLite's messages speak of the statement; where the file is, only its operator needs to know. */
 function explained(error: unknown): string {
   if (error instanceof DatabaseError) return error.message;
   if (!(error instanceof Error)) return "SQLite failed";
   const { message } = error;
+  if (isLeftHalf(error))
+    return "a program was killed in the middle of a change, which can be undone only where the database's file and folder may be written";
+  if (/column index out of range/i.test(message))
+    return "more values were given than the statement has parameters";
   if (/unable to open/i.test(message)) return "the database cannot be opened";
   if (/locked/i.test(message)) return `${message}: another program writes to it; try again`;
   return message.replaceAll(/\s*\/\* end \*\//g, "");

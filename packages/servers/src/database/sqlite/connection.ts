@@ -10,6 +10,9 @@ const START = 30_000;
 
 type Bounds = Pick<DatabaseLimits, "timeout" | "maxMemoryBytes">;
 
+/** Another program was killed in the middle of a change: until that is undone, nothing can be read. */
+export class LeftHalfError extends DatabaseError {}
+
 export class SqliteConnection {
   readonly #child: ChildProcess;
   readonly #bounds: Bounds;
@@ -44,7 +47,8 @@ export class SqliteConnection {
     signal: AbortSignal,
   ): Promise<Exchanges[Name]["answer"]> {
     const reply = await this.#reply(request, signal);
-    if ("error" in reply) throw new DatabaseError(reply.error);
+    if ("error" in reply)
+      throw reply.leftHalf ? new LeftHalfError(reply.error) : new DatabaseError(reply.error);
     return reply.answer as Exchanges[Name]["answer"];
   }
 

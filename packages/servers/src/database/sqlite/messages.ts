@@ -27,7 +27,13 @@ export interface Exchanges {
 export type Request = Exchanges[keyof Exchanges]["request"];
 
 /** An answer, or what went wrong in words that may be shown. */
-export type Reply = { answer: unknown } | { error: string };
+export type Reply =
+  | { answer: unknown }
+  | {
+      error: string;
+      /** Whether another program was killed in the middle of a change, which only who may write can undo. */
+      leftHalf?: boolean;
+    };
 
 /** The signal that a process dies by which takes too much memory. */
 export const OUT_OF_MEMORY = "SIGTERM";

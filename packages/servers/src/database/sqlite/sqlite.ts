@@ -6,7 +6,7 @@ import { SettingsError } from "../../builtin.ts";
 import type { Changes, Database, Rows, Statement, TableDescription, TableName } from "../database.ts";
 import { DatabaseError, type DatabaseLimits } from "../limits.ts";
 import { Places } from "../places.ts";
-import { SqliteConnection } from "./connection.ts";
+import { LeftHalfError, SqliteConnection } from "./connection.ts";
 import type { Exchanges } from "./messages.ts";
 
 /** Milliseconds after which a process that nobody uses is ended. */
@@ -24,13 +24,21 @@ export function sqliteDatabase(file: string, limits: DatabaseLimits): Database {
   return new Sqlite(resolve(file), limits);
 }
 
+/** A process that waits for something to do. */
+interface Idle {
+  connection: SqliteConnection;
+  /** Which file it has open. */
+  identity: string;
+  timer: NodeJS.Timeout;
+}
+
 class Sqlite implements Database {
   readonly engine = "SQLite";
   readonly parameterSyntax = "? with an array of values, or :name with an object";
   readonly #file: string;
   readonly #limits: DatabaseLimits;
   readonly #places: Places;
-  readonly #idle: { connection: SqliteConnection; timer: NodeJS.Timeout }[] = [];
+  readonly #idle: Idle[] = [];
 
   constructor(file: string, limits: DatabaseLimits) {
     this.#file = file;
@@ -57,6 +65,7 @@ class Sqlite implements Database {
   /** Each change has a process of its own, which is ended after it: nothing of it is left for the next. */
   execute(statement: Statement, signal: AbortSignal): Promise<Changes> {
     return this.#places.within(signal, async () => {
+      this.#identify();
       const connection = this.#open(true);
       try {
         const changes = await connection.ask<"execute">({ do: "execute", statement }, signal);
@@ -70,7 +79,7 @@ class Sqlite implements Database {
     });
   }
 
-  /** What a killed process began is in the file, and its undoing in a journal that only who may write can follow. */
+  /** What a process began that was killed is in the file, and its undoing in a journal that only who may write can follow. */
   async #undo(): Promise<void> {
     const connection = this.#open(true);
     await connection.ask<"tables">({ do: "tables" }, NEVER).catch(() => {});
@@ -81,14 +90,37 @@ class Sqlite implements Database {
     request: Exchanges[Name]["request"],
     signal: AbortSignal,
   ): Promise<Exchanges[Name]["answer"]> {
-    return this.#places.within(signal, async () => {
-      const connection = this.#takeIdle() ?? this.#open(false);
-      try {
-        return await connection.ask<Name>(request, signal);
-      } finally {
-        this.#keep(connection);
-      }
-    });
+    return this.#places.within(signal, () =>
+      this.#readOnce<Name>(request, signal).catch(async (error) => {
+        if (!(error instanceof LeftHalfError)) throw error;
+        await this.#undo();
+        return this.#readOnce<Name>(request, signal);
+      }),
+    );
+  }
+
+  async #readOnce<Name extends "tables" | "describe" | "query">(
+    request: Exchanges[Name]["request"],
+    signal: AbortSignal,
+  ): Promise<Exchanges[Name]["answer"]> {
+    const identity = this.#identify();
+    const connection = this.#takeIdle(identity) ?? this.#open(false);
+    try {
+      return await connection.ask<Name>(request, signal);
+    } finally {
+      this.#keep(connection, identity);
+    }
+  }
+
+  /**
+   * Which file it is now: another may have taken its name.
+   *
+   * @throws DatabaseError when it is gone: SQLite would make a new one
+   */
+  #identify(): string {
+    const found = statSync(this.#file, { bigint: true, throwIfNoEntry: false });
+    if (found === undefined) throw new DatabaseError("the file of the database is not there any longer");
+    return `${found.dev}:${found.ino}`;
   }
 
   #open(writes: boolean): SqliteConnection {
@@ -99,24 +131,25 @@ class Sqlite implements Database {
     return new SqliteConnection(opening, this.#limits);
   }
 
-  #takeIdle(): SqliteConnection | undefined {
+  #takeIdle(identity: string): SqliteConnection | undefined {
     for (;;) {
       const idle = this.#idle.pop();
       if (idle === undefined) return undefined;
       clearTimeout(idle.timer);
       idle.connection.ref();
-      if (idle.connection.isAlive) return idle.connection;
+      if (idle.connection.isAlive && idle.identity === identity) return idle.connection;
+      idle.connection.close();
     }
   }
 
-  #keep(connection: SqliteConnection): void {
+  #keep(connection: SqliteConnection, identity: string): void {
     if (!connection.isAlive) return;
     connection.unref();
     const timer = setTimeout(() => {
       connection.close();
       this.#idle.splice(this.#idle.indexOf(idle), 1);
     }, IDLE).unref();
-    const idle = { connection, timer };
+    const idle = { connection, identity, timer };
     this.#idle.push(idle);
   }
 }

@@ -80,10 +80,13 @@ function take(
   return { columns, rows: budget.rows, cutBy: budget.cutBy };
 }
 
+/** Behind comments, too. */
+const EXPLAIN = /^(?:\s|--.*\n|\/\*[^]*?\*\/)*explain\b/i;
+
 /** A parameter that is left out would be NULL, silently. Which there are, SQLite's own program says. */
 function checkAllGiven(db: DatabaseSyncInstance, sql: string, parameters: Parameters): void {
   const given = Object.keys(parameters).length;
-  if (/^\s*explain\b/i.test(sql)) return;
+  if (EXPLAIN.test(sql)) return;
   const program: [addr: bigint, opcode: string, p1: bigint][] = db.prepare(`EXPLAIN ${sql}`).all() as [
     bigint,
     string,
