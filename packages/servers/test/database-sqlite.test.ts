@@ -335,7 +335,7 @@ describe("what query does not do", () => {
     const other = await connect(createDatabase({ database: gone.file }));
     gone.remove();
     const failure = await failureOf(other, "query", { sql: "SELECT 1" });
-    expect(failure).toBe("the database cannot be opened");
+    expect(failure).toBe("the file of the database is not there any longer");
     expect((await client.listTools()).map((tool) => JSON.stringify(tool)).join()).not.toContain(shop.folder);
     await other.close();
   });

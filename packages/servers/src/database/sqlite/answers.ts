@@ -22,7 +22,8 @@ export class Answers {
       return { answer: answer(request, this.#open, this.#opening) };
     } catch (error) {
       if (this.#open?.db.isTransaction) this.#open.db.exec("ROLLBACK");
-      return { error: explained(error), leftHalf: isLeftHalf(error) };
+      if (request.do !== "execute" && isRefusedChange(error)) return { error: LEFT_HALF, leftHalf: true };
+      return { error: explained(error) };
     }
   }
 
@@ -68,8 +69,11 @@ function answer(request: Request, { db, rules }: Open, opening: Opening): unknow
   }
 }
 
-/** What only reads is refused as a change when it finds the journal of one: another program was killed in its middle. */
-function isLeftHalf(error: unknown): boolean {
+const LEFT_HALF =
+  "a program was killed in the middle of a change, which can be undone only where the database's file and folder may be written";
+
+/** What reads is refused as a change when it finds the journal of one that was left half done. */
+function isRefusedChange(error: unknown): boolean {
   return error instanceof Error && /readonly database/i.test(error.message);
 }
 
@@ -78,8 +82,6 @@ function explained(error: unknown): string {
   if (error instanceof DatabaseError) return error.message;
   if (!(error instanceof Error)) return "SQLite failed";
   const { message } = error;
-  if (isLeftHalf(error))
-    return "a program was killed in the middle of a change, which can be undone only where the database's file and folder may be written";
   if (/column index out of range/i.test(message))
     return "more values were given than the statement has parameters";
   if (/unable to open/i.test(message)) return "the database cannot be opened";

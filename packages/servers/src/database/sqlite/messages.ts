@@ -32,7 +32,7 @@ export type Reply =
   | {
       error: string;
       /** Whether another program was killed in the middle of a change, which only who may write can undo. */
-      leftHalf?: boolean;
+      leftHalf?: true;
     };
 
 /** The signal that a process dies by which takes too much memory. */
