@@ -1,6 +1,6 @@
 /** Text from elsewhere, made safe to show: nothing in it moves the cursor, hides, or reverses what is read. */
 
-import { stripVTControlCharacters } from "node:util";
+import { withoutEscapes } from "@patchbay/core/escapes";
 
 /**
  * C0 and C1 but tab and newline; soft hyphen, bidi and zero-width marks, fillers that show nothing; variation selectors
@@ -11,7 +11,7 @@ const INVISIBLE =
 
 /** The text without escape sequences, control characters and invisible characters. */
 export function visible(text: string): string {
-  return stripVTControlCharacters(text).replace(INVISIBLE, "");
+  return withoutEscapes(text).replace(INVISIBLE, "");
 }
 
 /** The text with each of them spelled, as `\u{202e}`: where somebody decides by what they read. */

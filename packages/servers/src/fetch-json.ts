@@ -1,6 +1,7 @@
 /** One JSON answer of a web service, within a time and a size; what goes wrong is said for people. */
 
 import type { z } from "zod";
+import { visibleLine } from "./web/visible.ts";
 
 export interface FetchLimits {
   /** Milliseconds for one request, from first to last byte. Default 10,000. */
@@ -50,8 +51,10 @@ export async function fetchJson<T>(
     });
     const text = await readWithin(body, limits.maxResponseBytes, url.host);
     if (statusCode !== 200) {
-      const reason = reasonIn(parsed(text), statusCode)?.slice(0, 300);
-      throw refused(url.host, statusCode, secret === undefined ? reason : reason?.replaceAll(secret, "…"));
+      const reason = reasonIn(parsed(text), statusCode);
+      // The key first: cut in two it would not be found.
+      const kept = secret === undefined ? reason : reason?.replaceAll(secret, "…");
+      throw refused(url.host, statusCode, kept && visibleLine(kept, MAX_REASON));
     }
     return understood(text, schema, url.host);
   } catch (error) {
@@ -62,6 +65,9 @@ export async function fetchJson<T>(
     throw error instanceof AnswerError ? error : unreachable(url.host, error);
   }
 }
+
+/** Characters of what a service says of its refusal. */
+const MAX_REASON = 300;
 
 /** The service answered, and the answer is no use. */
 class AnswerError extends Error {}

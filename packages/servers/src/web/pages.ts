@@ -10,7 +10,7 @@ export interface FoundPage extends Page {
 export interface KeptLimits {
   /** Milliseconds for which a page is kept. */
   keptFor: number;
-  /** Characters of all pages that are kept together. */
+  /** Characters of all pages that are kept together: of their texts, and of what they are found by. */
   maxKeptCharacters: number;
 }
 
@@ -37,7 +37,7 @@ export class Pages {
       const key = keyOf(owner, url);
       this.#drop(key);
       this.#kept.set(key, { page, until });
-      this.#characters += page.markdown.length;
+      this.#characters += sizeOf(key, page);
     }
     for (const oldest of this.#kept.keys()) {
       if (this.#characters <= this.#limits.maxKeptCharacters) break;
@@ -49,8 +49,12 @@ export class Pages {
     const kept = this.#kept.get(key);
     if (kept === undefined) return;
     this.#kept.delete(key);
-    this.#characters -= kept.page.markdown.length;
+    this.#characters -= sizeOf(key, kept.page);
   }
+}
+
+function sizeOf(key: string, { url, title = "", description = "", markdown }: FoundPage): number {
+  return key.length + url.length + title.length + description.length + markdown.length;
 }
 
 function keyOf(owner: string | undefined, url: string): string {

@@ -464,6 +464,14 @@ describe("Firecrawl, with its key", () => {
         body: { success: false, error: `Payment required for ${KEYS.firecrawl}` },
       }));
       expect(await failed(url)).toContain("refused the request (HTTP 402): Payment required for …");
+      services.instead.set("/v2/scrape", () => ({
+        status: 200,
+        body: {
+          success: true,
+          data: { markdown: "x", metadata: { url: "javascript:\ud800", sourceURL: "\u001b" } },
+        },
+      }));
+      expect(await failed(url)).toContain(`web://page/${url}`);
       const heard = services.heard.length;
       for (const near of ["http://127.0.0.1/", "http://localhost/", "http://10.0.0.1/"])
         expect(await failed(near)).toContain("is not on the public web");

@@ -43,3 +43,8 @@ it("takes no time for a pattern made to take it", () => {
   const pattern = `${"*a".repeat(5000)}$`;
   expect(may(`User-agent: *\nDisallow: /${pattern}`, `/${"a".repeat(4000)}b`)).toBe(true);
 });
+
+it("takes no time for a group that names everybody again and again", () => {
+  const text = `${"User-agent: *\n".repeat(15_000)}${"Disallow: /a\n".repeat(15_000)}`;
+  expect(may(text, "/a")).toBe(false);
+});

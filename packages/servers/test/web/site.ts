@@ -60,19 +60,40 @@ export function redirect(location: string, status = 302): Answer {
 
 /** A PDF of so many pages, each with one line. */
 export function pdf(lines: readonly string[], title = "A title"): Buffer {
-  const objects = [
+  return pdfOf([
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Count ${lines.length} /Kids [${lines.map((_, index) => `${4 + index * 2} 0 R`).join(" ")}] >>`,
     "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ...lines.flatMap((line, index) => {
-      const text = line === "" ? "" : `BT /F1 12 Tf 72 700 Td (${line}) Tj ET`;
-      return [
-        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + index * 2} 0 R >>`,
-        `<< /Length ${text.length} >>\nstream\n${text}\nendstream`,
-      ];
-    }),
+    ...lines.flatMap((line, index) => [
+      page(5 + index * 2),
+      stream(line === "" ? "" : `BT /F1 12 Tf 72 700 Td (${line}) Tj ET`),
+    ]),
     `<< /Title (${title}) >>`,
-  ];
+  ]);
+}
+
+/** A PDF of one page, whose content was deflated twice. */
+export function packedPdf(content: Buffer): Buffer {
+  return pdfOf([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    page(5),
+    stream(content.toString("latin1"), "/Filter [/FlateDecode /FlateDecode]"),
+    "<< >>",
+  ]);
+}
+
+function page(contents: number): string {
+  return `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${contents} 0 R >>`;
+}
+
+function stream(text: string, filters = ""): string {
+  return `<< /Length ${text.length} ${filters} >>\nstream\n${text}\nendstream`;
+}
+
+/** @param objects the first is the catalog, the last says what it is about */
+function pdfOf(objects: readonly string[]): Buffer {
   let file = "%PDF-1.4\n";
   const places = objects.map((object, index) => {
     const place = file.length;

@@ -25,6 +25,8 @@ const Scraped = z.object({
   }),
 });
 
+const MAX_URL = 8000;
+
 const Refusal = z.object({ error: z.string() });
 
 /** @throws Error when Firecrawl refuses, or the page itself answered with an error */
@@ -45,13 +47,20 @@ export async function scrape(
   const status = metadata?.statusCode ?? 200;
   if (status >= 400) throw new Error(`${url.host} answered HTTP ${status}`);
   return {
-    url: metadata?.url ?? metadata?.sourceURL ?? url.href,
+    url: pageOf(metadata?.url) ?? pageOf(metadata?.sourceURL) ?? url.href,
     title: line(metadata?.title, 300),
     description: line(metadata?.description, 1000),
     markdown: visible(data.markdown ?? "")
       .trim()
       .slice(0, most),
   };
+}
+
+/** Where it says that it found the page, if a page can be there. */
+function pageOf(said: string | null | undefined): string | undefined {
+  return said && said.length <= MAX_URL && /^https?:/i.test(said) && URL.canParse(said)
+    ? new URL(said).href
+    : undefined;
 }
 
 function line(said: string | string[] | null | undefined, most: number): string | undefined {

@@ -104,13 +104,13 @@ async function readBody(
   const unknown = codings.find((coding) => !(coding in DECODERS));
   if (unknown !== undefined || codings.length > MAX_CODINGS) {
     body.on("error", () => {}).destroy();
-    throw new Error(`${host} sent an encoding that is not read (${codings.join(", ").slice(0, 60)})`);
+    throw new Error(`${host} sent an encoding that is not read${namesOf(codings)}`);
   }
   const decoders = [...codings].reverse().map((coding) => DECODERS[coding as Coding]());
   try {
     const last = decoders.at(-1) ?? body;
-    const piped = decoders.length > 0 ? pipeline([body, ...decoders]) : Promise.resolve();
-    // Its failure is met where the last stream is read.
+    const piped = decoders.length > 0 ? pipeline([body, ...decoders], { signal }) : Promise.resolve();
+    // What decodes goes on when the body has come, for hours if it is made to. Its failure is met where the last stream is read.
     piped.catch(() => {});
     for await (const chunk of last as AsyncIterable<Buffer>) {
       size += chunk.length;
@@ -137,6 +137,13 @@ function codingsOf(headers: Dispatcher.ResponseData["headers"]): string[] {
     .split(",")
     .map((coding) => coding.trim())
     .filter((coding) => coding !== "" && coding !== "identity");
+}
+
+/** What a site says is shown where it is the name of something. */
+function namesOf(codings: readonly string[]): string {
+  return codings.every((coding) => /^[\w-]{1,20}$/.test(coding))
+    ? ` (${codings.slice(0, 5).join(", ")})`
+    : "";
 }
 
 /** An error of the network, and not one of ours. */

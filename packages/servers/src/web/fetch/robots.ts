@@ -24,19 +24,20 @@ export function parseRobots(text: string, program: string): Rules {
   const own: Rule[] = [];
   const others: Rule[] = [];
   let isNamed = false;
-  let group: Rule[][] = [];
+  // A group may name a program many times.
+  let group = new Set<Rule[]>();
   let inAgents = false;
   for (const line of text.split(/\r\n?|\n/)) {
     const [, field = "", value = ""] = /^\s*([\w-]+)\s*:\s*([^#]*)/.exec(line) ?? [];
     const key = field.toLowerCase();
     if (key === "user-agent") {
-      if (!inAgents) group = [];
+      if (!inAgents) group = new Set();
       inAgents = true;
       const agent = value.trim().toLowerCase();
       if (agent === program.toLowerCase()) {
         isNamed = true;
-        group.push(own);
-      } else if (agent === "*") group.push(others);
+        group.add(own);
+      } else if (agent === "*") group.add(others);
     } else if (key === "allow" || key === "disallow") {
       inAgents = false;
       const pattern = value.trim();

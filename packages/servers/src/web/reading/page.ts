@@ -19,3 +19,7 @@ export interface Page {
 export class UnreadableError extends Error {
   override readonly name = "UnreadableError";
 }
+
+export function outOfMemory(megabytes: number): UnreadableError {
+  return new UnreadableError(`reading it takes more memory than maxReaderMegabytes allows (${megabytes})`);
+}

@@ -52,7 +52,9 @@ function kindOf({ bytes, contentType }: Source): Kind {
   if (type.startsWith("text/") || type.endsWith("+xml") || TEXTS.has(type)) return "text";
   if (type !== "" && type !== "application/octet-stream" && type !== "unknown/unknown") return undefined;
   if (
-    /^\s*(?:<!--[\s\S]*?-->\s*)*<(?:!doctype html|html|head|body|title|meta|p|div|h1|table)[\s>]/i.test(start)
+    /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype html|html|head|body|title|meta|p|div|h1|table)[\s>]/i.test(
+      start,
+    )
   )
     return "html";
   if (/^\s*[[{]/.test(start) && isJson(bytes)) return "json";
@@ -72,8 +74,10 @@ const TEXTS = new Set([
   "application/sql",
 ]);
 
+/** The type without its parameters; nothing where what the site said is none. */
 function typeOf(contentType: string): string {
-  return (contentType.split(";")[0] ?? "").trim().toLowerCase().slice(0, 100);
+  const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
+  return /^[\w.+-]{1,50}\/[\w.+-]{1,100}$/.test(type) ? type : "";
 }
 
 function isJson(bytes: Uint8Array): boolean {

@@ -2,7 +2,7 @@
 
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
-import { type Page, type Source, UnreadableError } from "./page.ts";
+import { outOfMemory, type Page, type Source, UnreadableError } from "./page.ts";
 
 export interface ReadingLimits {
   /** Milliseconds that reading one page may take. */
@@ -114,12 +114,9 @@ export class Readers {
         page === undefined ? end(new ToldError(problem)) : end(undefined, page);
       const onError = (error: Error & { code?: string }) =>
         end(
-          new UnreadableError(
-            error.code === "ERR_WORKER_OUT_OF_MEMORY"
-              ? `reading it takes more memory than maxReaderMegabytes allows (${maxReaderMegabytes})`
-              : "the page broke its reader",
-            { cause: error },
-          ),
+          error.code === "ERR_WORKER_OUT_OF_MEMORY"
+            ? outOfMemory(maxReaderMegabytes)
+            : new UnreadableError("the page broke its reader", { cause: error }),
         );
       const onExit = () => end(new UnreadableError("the page broke its reader"));
       const end = (error: unknown, page?: Page) => {

@@ -1,7 +1,8 @@
 /** The thread in which pages are read: what a page does to its reader, it does not do to the server. */
 
-import { parentPort } from "node:worker_threads";
-import { type Source, UnreadableError } from "./page.ts";
+import { parentPort, resourceLimits } from "node:worker_threads";
+import { boundBuffers } from "./buffers.ts";
+import { outOfMemory, type Source, UnreadableError } from "./page.ts";
 import { readSource } from "./read.ts";
 
 /** What the thread is sent. */
@@ -11,11 +12,24 @@ export interface Job {
   most: number;
 }
 
+const megabytes = resourceLimits.maxOldGenerationSizeMb ?? Number.POSITIVE_INFINITY;
+let tooMuch: UnreadableError | undefined;
+const beginJob = boundBuffers(megabytes * 1024 * 1024, () => {
+  tooMuch = outOfMemory(megabytes);
+  return tooMuch;
+});
+
 parentPort?.on("message", async ({ source, most }: Job) => {
+  beginJob();
+  tooMuch = undefined;
   try {
-    parentPort?.postMessage({ page: await readSource(source, most) });
+    const page = await readSource(source, most);
+    // A library may have gone on with less.
+    if (tooMuch !== undefined) throw tooMuch;
+    parentPort?.postMessage({ page });
   } catch (error) {
-    const problem = error instanceof UnreadableError ? error.message : "the page is too broken to be read";
+    const told = tooMuch ?? error;
+    const problem = told instanceof UnreadableError ? told.message : "the page is too broken to be read";
     parentPort?.postMessage({ problem });
   }
 });
