@@ -2,6 +2,7 @@
 
 import type { ApprovalRules, HostEvent, Model } from "@patchbay/host";
 import type { Recorder } from "@patchbay/host/recording";
+import { isSecretVariable } from "./config/variables.ts";
 import { failed } from "./failure.ts";
 import type { Output } from "./output.ts";
 
@@ -20,8 +21,6 @@ const NOTHING: Recording = {
   turn: (_question, onEvent, work) => work(onEvent),
 };
 
-/** Variables whose values are nobody's business. */
-const SECRET_NAMES = /(?:KEY|TOKEN|SECRET|SECRETS|PASSWORD)$/;
 /** Shorter ones would take words out of texts. */
 const MIN_SECRET_LENGTH = 8;
 
@@ -38,7 +37,9 @@ export async function openRecording(
   const { createRecorder, recordingFile } = await import("@patchbay/host/recording");
   output.hide(
     Object.entries(process.env).flatMap(([name, value = ""]) =>
-      SECRET_NAMES.test(name) && value.length >= MIN_SECRET_LENGTH ? [[value, `[${name}]`] as const] : [],
+      isSecretVariable(name, value) && value.length >= MIN_SECRET_LENGTH
+        ? [[value, `[${name}]`] as const]
+        : [],
     ),
   );
   const recorder = createRecorder({ rules, redact: (text) => output.without(text) });

@@ -44,6 +44,10 @@ describe("expand", () => {
     expect(() => expand("${command:pick}", "here", scope)).toThrow(
       /^here: \$\{command:pick\} is known to VS Code/,
     );
+    for (const name of ["constructor", "__proto__", "toString"])
+      expect(() => expand(`\${${name}}`, "here", { ...scope, environment: process.env })).toThrow(
+        `${name} is not set`,
+      );
     expect(() => expand(["${input:none}"], "here", scope)).toThrow(
       'here[0]: there is no input "none" in "inputs".',
     );

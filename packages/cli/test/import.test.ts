@@ -75,6 +75,34 @@ describe("secrets", () => {
       { url: "https://me:s3cret@x/mcp?api_key=s3cret&page=2" },
       { url: "https://${MY_SERVER_USER}@x/mcp?api_key=${MY_SERVER_API_KEY}&page=2" },
     ],
+    [
+      {
+        command: "docker",
+        args: ["run", "-e", "GITHUB_TOKEN=ghp_s3cret", "--env=API_KEY=s3cret", "LEVEL=debug"],
+      },
+      { args: ["run", "-e", "GITHUB_TOKEN=${GITHUB_TOKEN}", "--env=API_KEY=${API_KEY}", "LEVEL=debug"] },
+    ],
+    [
+      {
+        command: "npx",
+        args: ["mcp-remote", "https://x/sse?apiKey=s3cret&page=2", "--header=X-Key: s3cret two"],
+      },
+      {
+        args: [
+          "mcp-remote",
+          "https://x/sse?apiKey=${MY_SERVER_API_KEY}&page=2",
+          "--header=X-Key: ${MY_SERVER_TOKEN}",
+        ],
+      },
+    ],
+    [
+      { command: "x", env: { AT: "https://x/?token=s3cret" } },
+      { env: { AT: "https://x/?token=${MY_SERVER_TOKEN}" } },
+    ],
+    [
+      { url: "https://a1/api/mcp/s/NDU0s3cretZGFzZGFz1234/mcp" },
+      { url: "https://a1/api/mcp/s/${MY_SERVER_PATH_KEY}/mcp" },
+    ],
   ])("of %j become variables", (entry, expected) => {
     const { entry: safe } = withoutValues("my-server", entry, new Map());
     expect(safe).toMatchObject(expected);
@@ -192,6 +220,17 @@ describe("the command", () => {
       },
     ]);
     expect(JSON.parse((await patchbay("vscode", "--json", "--project")).stdout).servers).toHaveLength(1);
+  });
+
+  it("writes nothing that could not be read again, and takes no longer for many servers", async () => {
+    const many = Array.from({ length: 25_000 }, (_, index) => [`s${index}`, { command: "x" }]);
+    put(".cursor/mcp.json", { mcpServers: Object.fromEntries(many) });
+    const written = await patchbay("cursor", "--write");
+    expect([written.code, written.stderr]).toEqual([
+      1,
+      expect.stringContaining("would be larger than 1 MiB: take over fewer servers"),
+    ]);
+    expect(own).toThrow("ENOENT");
   });
 
   it("refuses what there is not, and tells of files that are not JSON", async () => {

@@ -8,8 +8,10 @@ import { workplace } from "./workplace.ts";
 
 const place = workplace();
 const SECRET = "a-secret-that-nobody-should-see";
+const URL = "redis://me:a-password-of-redis@127.0.0.1";
+const SECRETS = { SOME_API_KEY: SECRET, my_token: "in-small-letters", REDIS_URL: URL };
 const patchbay = (...words: string[]) =>
-  run(words, { cwd: place.cwd, env: { MODEL_PROVIDER: "rules", SOME_API_KEY: SECRET } });
+  run(words, { cwd: place.cwd, env: { MODEL_PROVIDER: "rules", ...SECRETS } });
 
 function recordings(): string[] {
   return readdirSync(join(place.cwd, "kept")).map((name) => join(place.cwd, "kept", name));
@@ -43,11 +45,18 @@ it("records a turn, and replays it", async () => {
 });
 
 it("keeps no secret of the environment", async () => {
-  const words = ["ask", `rewrite_me: ${SECRET}`, "--server", "calculator", "--record", "kept"];
+  const words = [
+    "ask",
+    `rewrite_me: ${Object.values(SECRETS).join(" ")}`,
+    "--server",
+    "calculator",
+    "--record",
+    "kept",
+  ];
   await patchbay(...words);
   const [file = ""] = recordings();
   expect(readFileSync(file, "utf8")).toContain("[SOME_API_KEY]");
-  expect(readFileSync(file, "utf8")).not.toContain(SECRET);
+  for (const secret of Object.values(SECRETS)) expect(readFileSync(file, "utf8")).not.toContain(secret);
 });
 
 it("says what cannot be read or written", async () => {

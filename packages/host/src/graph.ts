@@ -1,5 +1,6 @@
 /** The loop, as a LangGraph graph: the model speaks; the calls that it wants are decided on and made; it speaks again. */
 
+import { setMaxListeners } from "node:events";
 import { AIMessage, type ToolMessage } from "@langchain/core/messages";
 import {
   type BaseCheckpointSaver,
@@ -130,6 +131,8 @@ export function buildGraph(parts: GraphParts, checkpointer?: BaseCheckpointSaver
   }
 
   async function call(task: CallTask, config: Config) {
+    // All calls of a step listen to one signal of LangGraph's: Node would warn of more than ten.
+    if (config.signal !== undefined) setMaxListeners(0, config.signal);
     const { suspended, ...decided } = task;
     const done = await makeCall(decided, suspended, { toolbox, emit: emitter(config), config });
     if ("suspended" in done) return { suspended: { [decided.id]: done.suspended } };

@@ -164,6 +164,18 @@ test("nothing more is kept beyond maxRecordingBytes, and the turn goes on", asyn
   expect(parseRecording(text).entries.at(-1)).toMatchObject({ type: "truncated", limit: 3000 });
 });
 
+test("a secret is no key of an object either", () => {
+  const lines: string[] = [];
+  const recorder = createRecorder({ redact: (text) => text.replaceAll(KEY, "[key]") });
+  const watch = recorder.watch("s");
+  recorder.begin("?", { write: (line) => void lines.push(line) });
+  watch({ direction: "received", text: JSON.stringify({ result: { [KEY]: [{ [`a ${KEY}`]: 1 }] } }) });
+  expect(lines.join("")).not.toContain(KEY);
+  expect(parseRecording(lines.join("")).entries.at(-1)).toMatchObject({
+    message: { result: { "[key]": [{ "a [key]": 1 }] } },
+  });
+});
+
 test("a file of its own for each turn, which only its user may read", async () => {
   const folder = mkdtempSync(join(tmpdir(), "patchbay-recordings-"));
   const { text } = await recorded("modern");
@@ -177,22 +189,39 @@ test("a file of its own for each turn, which only its user may read", async () =
   expect(readFileSync(first.path, "utf8")).toBe(text);
   expect((await readRecording(first.path)).head.servers).toHaveLength(2);
   await expect(readRecording(second.path)).rejects.toThrow(/cannot be read: this is no recording/);
+  if (process.platform !== "win32")
+    await expect(readRecording("/dev/zero")).rejects.toThrow("it is no regular file");
   await expect(readRecording(join(folder, "none"))).rejects.toThrow("there is no such file");
   rmSync(folder, { recursive: true });
 });
+
+const HEAD =
+  '{"type":"recording","version":1,"model":{"provider":"openai","name":"x","label":"x"},"servers":["s"]}\n';
 
 test.each([
   ["", "this is no recording"],
   ["nonsense\n", "line 1 is not JSON"],
   ['{"type":"recording","version":2}\n', "version 2"],
   ['{"type":"recording","version":1}\n', "which model and servers"],
-  ['{"type":"recording","version":1,"model":{"label":"x"},"servers":[]}\n{"at":1}\n', "line 2"],
+  [HEAD.replace("openai", "constructor"), "which model and servers"],
+  [`${HEAD}{"at":1}\n`, "line 2"],
+  ...[
+    { type: "constructor" },
+    { type: "question" },
+    { type: "message", server: "s", direction: "sent" },
+    { type: "message", server: "s", direction: "up", message: {} },
+    { type: "event", event: null },
+    { type: "event", event: { type: "approval" } },
+    { type: "event", event: { type: "tool_end" } },
+    { type: "model_request", request: 1, messages: [null] },
+    { type: "model_reply", request: 1 },
+    { type: "model_reply", request: 1, message: { role: "assistant", content: "", toolCalls: [{}] } },
+  ].map((entry) => [`${HEAD}${JSON.stringify({ at: 1, ...entry })}\n`, "line 2 is no part"] as [string, string]),
 ])("%j is refused in words", (text, words) => {
   expect(() => parseRecording(text)).toThrow(words);
 });
 
 test("a last line that a crash cut off is left out", () => {
-  const head = '{"type":"recording","version":1,"model":{"label":"x"},"servers":[]}\n';
-  const cut = `${head}{"at":1,"type":"question","text":"hi"}\n{"at":2,"ty`;
+  const cut = `${HEAD}{"at":1,"type":"question","text":"hi"}\n{"at":2,"ty`;
   expect(parseRecording(cut).entries).toHaveLength(1);
 });

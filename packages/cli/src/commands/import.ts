@@ -19,7 +19,7 @@ import type { ServerEntry } from "../config/schema.ts";
 import { APPLICATIONS, type Application, sourcesOf, thisMachine } from "../config/sources.ts";
 import type { Context } from "../context.ts";
 import { ExitCode, failed, usage } from "../failure.ts";
-import { readSmallFile } from "../file.ts";
+import { MAX_FILE_BYTES, readSmallFile } from "../file.ts";
 import type { Output } from "../output.ts";
 import { visible, visibleLine, visibleName } from "../visible.ts";
 
@@ -68,6 +68,8 @@ export async function importServers(
     const members = Object.fromEntries(chosen.map(({ name, entry }) => [name, entry]));
     const text = withMembers(target.text, target.key, members);
     await reviewText(text, shownPath(file));
+    if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+      throw failed(`${shownPath(file)} would be larger than 1 MiB: take over fewer servers, with --server.`);
     write(file, text);
   }
   const told = candidates.map((each) => ({

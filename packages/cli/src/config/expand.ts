@@ -76,7 +76,8 @@ function resolved({ whole, kind, name, otherwise }: Variable, place: string, sco
   if (folder !== undefined) return folder(scope);
   // Not the name of a variable: left as it is, as other clients do.
   if (!/^[A-Za-z_]\w*$/.test(name)) return whole;
-  const found = environment[name];
+  // `${constructor}` is no variable, though the environment is an object.
+  const found = Object.hasOwn(environment, name) ? environment[name] : undefined;
   if (found) used?.set(name, found);
   if (otherwise !== undefined) return found || otherwise;
   if (found !== undefined) return found;

@@ -48,6 +48,7 @@ export function planImport(
 ): ImportPlan {
   const plan: ImportPlan = { candidates: [], found: [], problems: [] };
   const taken = new Map<string, string>();
+  const first = new Map<string, Candidate>();
   for (const source of sources) {
     const content = contentOf(source, plan);
     const entries = source.keys.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), content);
@@ -56,9 +57,10 @@ export function planImport(
     const inputs = isRecord(content) && Array.isArray(content.inputs) ? content.inputs : [];
     for (const [name, entry] of Object.entries(entries)) {
       const read = candidate(name, entry, source, inputs, taken, machine);
-      const earlier = plan.candidates.find((other) => other.name === name && other.state !== "invalid");
-      const settled = settle(read, earlier, present.get(name));
-      if (settled !== undefined) plan.candidates.push(settled);
+      const settled = settle(read, first.get(name), present.get(name));
+      if (settled === undefined) continue;
+      plan.candidates.push(settled);
+      if (settled.state !== "invalid" && !first.has(name)) first.set(name, settled);
     }
   }
   return plan;

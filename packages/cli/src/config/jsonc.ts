@@ -113,34 +113,37 @@ interface Member {
  * @param name the inner object's key
  */
 export function withMembers(text: string, name: string, members: Readonly<Record<string, unknown>>): string {
-  let edited = text;
-  for (const [key, value] of Object.entries(members)) edited = withMember(edited, name, key, value);
-  return edited;
-}
-
-function withMember(text: string, name: string, key: string, value: unknown): string {
   const plain = plainJson(text);
   const outer = membersAt(plain, plain.indexOf("{"));
   const inner = outer.find((member) => member.key === name);
-  if (inner === undefined) return inserted(text, plain, plain.indexOf("{"), outer, name, { [key]: value });
+  if (inner === undefined) return inserted(text, plain, plain.indexOf("{"), outer, { [name]: members });
   const present = membersAt(plain, inner.value);
-  const old = present.find((member) => member.key === key);
-  if (old === undefined) return inserted(text, plain, inner.value, present, key, value);
-  return text.slice(0, old.value) + indented(value, indentAt(text, old.start)) + text.slice(old.end);
+  const places = new Map(present.map((member) => [member.key, member]));
+  const wanted = new Map(Object.entries(members));
+  const more = Object.fromEntries([...wanted].filter(([key]) => !places.has(key)));
+  // What comes later is changed first: what stands before it stays where it is.
+  let edited = Object.keys(more).length === 0 ? text : inserted(text, plain, inner.value, present, more);
+  for (const old of [...places.values()].reverse()) {
+    if (!wanted.has(old.key)) continue;
+    const value = indented(wanted.get(old.key), indentAt(text, old.start));
+    edited = edited.slice(0, old.value) + value + edited.slice(old.end);
+  }
+  return edited;
 }
 
-/** The text with one more member at the end of the object that opens at `open`. */
+/** The text with more members at the end of the object that opens at `open`. */
 function inserted(
   text: string,
   plain: string,
   open: number,
   present: Member[],
-  key: string,
-  value: unknown,
+  members: Readonly<Record<string, unknown>>,
 ): string {
   const last = present.at(-1);
   const indent = last === undefined ? `${indentAt(text, open)}  ` : indentAt(text, last.start);
-  const member = `\n${indent}${JSON.stringify(key)}: ${indented(value, indent)}`;
+  const member = Object.entries(members)
+    .map(([key, value]) => `\n${indent}${JSON.stringify(key)}: ${indented(value, indent)}`)
+    .join(",");
   const at = last?.end ?? open + 1;
   const rest = text.slice(at);
   if (last === undefined) {

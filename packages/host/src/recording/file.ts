@@ -1,7 +1,7 @@
 /** Recordings in a folder that only its user may read: a file for each turn. */
 
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { HostError } from "../errors.ts";
 import { parseRecording, type Recording } from "./format.ts";
@@ -40,9 +40,16 @@ export function recordingFile(folder: string, now = new Date()): RecordingFile {
  */
 export async function readRecording(path: string): Promise<Recording> {
   try {
-    const { size } = await stat(path);
-    if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    return parseRecording(await readFile(path, "utf8"));
+    // Not to wait for the other end of a pipe.
+    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const found = await file.stat();
+      if (!found.isFile()) throw new Error("it is no regular file");
+      if (found.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+      return parseRecording(await file.readFile("utf8"));
+    } finally {
+      await file.close();
+    }
   } catch (thrown) {
     const { code, message } = thrown as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no such file" : (code ?? message);

@@ -5,6 +5,7 @@ import type { ApprovalRules } from "../consent/rules.ts";
 import type { HostEvent, Usage } from "../events.ts";
 import type { ReplySettings } from "../models/model.ts";
 import type { ProviderName } from "../settings.ts";
+import { TOOL_FORMATS } from "../tools/formats.ts";
 
 /** What a model is told, or tells, in the words of no provider. */
 export interface RecordedMessage {
@@ -78,16 +79,49 @@ export interface Recording {
   entries: RecordingEntry[];
 }
 
-const TYPES = new Set([
-  "question",
-  "model_request",
-  "model_reply",
-  "model_failure",
-  "message",
-  "event",
-  "failure",
-  "truncated",
-]);
+/** What each kind of entry has to have, besides when it was: whoever replays it reads what somebody may have written by hand. */
+const FORMS: Readonly<Record<RecordingEntry["type"], (entry: JsonObject) => boolean>> = {
+  question: ({ text }) => typeof text === "string",
+  model_request: ({ messages }) => Array.isArray(messages) && messages.every(isMessage),
+  model_reply: ({ message }) => isMessage(message) && isReply(message),
+  model_failure: ({ reason }) => typeof reason === "string",
+  message: ({ server, direction, message }) =>
+    typeof server === "string" && (direction === "sent" || direction === "received") && isObject(message),
+  event: ({ event }) => isObject(event) && isEvent(event),
+  failure: ({ reason }) => typeof reason === "string",
+  truncated: () => true,
+};
+
+function isMessage(value: unknown): value is JsonObject {
+  return isObject(value) && typeof value.role === "string";
+}
+
+function isReply({ content, toolCalls = [], invalidToolCalls = [], extra = {} }: JsonObject): boolean {
+  const isContent = typeof content === "string" || (Array.isArray(content) && content.every(isObject));
+  const isCall = (call: unknown) =>
+    isObject(call) && typeof call.name === "string" && isObject(call.arguments);
+  const areCalls = Array.isArray(toolCalls) && toolCalls.every(isCall);
+  return isContent && areCalls && Array.isArray(invalidToolCalls) && isObject(extra);
+}
+
+/** The events that a replay looks into. */
+function isEvent({ type, request, text }: JsonObject): boolean {
+  if (type === "approval") return isObject(request) && typeof request.kind === "string";
+  return typeof type === "string" && (!["tool_end", "answer"].includes(type) || typeof text === "string");
+}
+
+const PROVIDERS = new Set<unknown>([...TOOL_FORMATS, "local", "rules"]);
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function isEntry(entry: JsonObject): boolean {
+  const { type } = entry;
+  return (
+    typeof type === "string" && Object.hasOwn(FORMS, type) && FORMS[type as RecordingEntry["type"]](entry)
+  );
+}
 
 /**
  * Reads a recording. A last line that was cut off, by a crash, is left out.
@@ -111,10 +145,11 @@ export function parseRecording(text: string): Recording {
   if (head.version !== 1)
     throw new Error(`it is of version ${String(head.version)}, and only version 1 is known`);
   const { model, servers } = head;
-  if (!isObject(model) || typeof model.label !== "string" || !Array.isArray(servers))
+  const isModel = isObject(model) && [model.name, model.label].every(isText) && PROVIDERS.has(model.provider);
+  if (!isModel || !Array.isArray(servers) || !servers.every(isText))
     throw new Error("line 1 does not say which model and servers there were");
   for (const [index, entry] of entries.entries()) {
-    if (isObject(entry) && typeof entry.at === "number" && TYPES.has(entry.type as string)) continue;
+    if (isObject(entry) && typeof entry.at === "number" && isEntry(entry)) continue;
     throw new Error(`line ${index + 2} is no part of a recording`);
   }
   return { head: head as unknown as RecordingHead, entries: entries as RecordingEntry[] };

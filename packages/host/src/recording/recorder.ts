@@ -76,7 +76,11 @@ export function createRecorder({
   let requests = 0;
 
   const without = (text: string) => redact(text).replace(TOKENS, HIDDEN);
-  const clean = (_key: string, value: unknown) => (typeof value === "string" ? without(value) : value);
+  const clean = (_key: string, value: unknown) => {
+    if (typeof value === "string") return without(value);
+    if (!isObject(value) || Object.keys(value).every((key) => without(key) === key)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [without(key), inner]));
+  };
 
   function put(line: object): void {
     if (turn === undefined || turn.lost !== undefined) return;
