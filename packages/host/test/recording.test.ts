@@ -216,7 +216,9 @@ test.each([
     { type: "model_request", request: 1, messages: [null] },
     { type: "model_reply", request: 1 },
     { type: "model_reply", request: 1, message: { role: "assistant", content: "", toolCalls: [{}] } },
-  ].map((entry) => [`${HEAD}${JSON.stringify({ at: 1, ...entry })}\n`, "line 2 is no part"] as [string, string]),
+  ].map(
+    (entry) => [`${HEAD}${JSON.stringify({ at: 1, ...entry })}\n`, "line 2 is no part"] as [string, string],
+  ),
 ])("%j is refused in words", (text, words) => {
   expect(() => parseRecording(text)).toThrow(words);
 });
