@@ -21,7 +21,7 @@ export function spelled(text: string): string {
 
 /** How many invisible characters a text holds, but those of escape sequences and of line ends. */
 export function hiddenIn(text: string): number {
-  return stripVTControlCharacters(text).replaceAll("\r\n", "\n").match(INVISIBLE)?.length ?? 0;
+  return withoutEscapes(text).replaceAll("\r\n", "\n").match(INVISIBLE)?.length ?? 0;
 }
 
 /** The same on one line: for names, titles and arguments in a list. */
