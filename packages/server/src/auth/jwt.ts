@@ -3,7 +3,7 @@
 import type { JsonObject } from "@patchbay/core";
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type RemoteJWKSet } from "jose";
 import { boundedFetch, fetchObject, secureUrl } from "./json-over-http.ts";
-import { RefusedTokenError, readClaims, type TokenVerifier } from "./verifier.ts";
+import { RefusedTokenError, readClaims, type TokenVerifier, type VerifiedToken } from "./verifier.ts";
 
 export interface JwtVerifierOptions {
   /** The authorization server, exactly as it writes itself in `iss`. */
@@ -56,12 +56,20 @@ export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
           clockTolerance,
           ...(type !== undefined && { typ: type }),
         });
-        return readClaims(payload as JsonObject, issuer);
+        return tolerant(readClaims(payload as JsonObject, issuer), clockTolerance);
       } catch (thrown) {
         throw refusal(thrown);
       }
     },
   };
+}
+
+/** A token lives as much longer as clocks may differ. */
+function tolerant(token: VerifiedToken, seconds: number): VerifiedToken {
+  const { expiresAt } = token;
+  return seconds === 0 || expiresAt === undefined
+    ? token
+    : { ...token, expiresAt: expiresAt + seconds * 1000 };
 }
 
 /** @throws Error where there is none: then a token for any server would do (RFC 8707) */
@@ -95,9 +103,16 @@ function keyFinder({ issuer, jwksUri }: JwtVerifierOptions): () => Promise<Remot
   };
 }
 
+/** Keys that could not be had are not fetched again at once: anybody can name one that is not there. */
 function remoteKeys(url: URL): RemoteJWKSet {
+  let fetchedAt = Number.NEGATIVE_INFINITY;
   return createRemoteJWKSet(url, {
-    [customFetch]: (where, { method, headers, signal }) => boundedFetch(where, { method, headers, signal }),
+    [customFetch]: (where, { method, headers, signal }) => {
+      if (performance.now() - fetchedAt < RETRY_AFTER)
+        throw new Error(`${url} gave no keys a moment ago, and is not asked again so soon`);
+      fetchedAt = performance.now();
+      return boundedFetch(where, { method, headers, signal });
+    },
   });
 }
 

@@ -41,6 +41,9 @@ export class RefusedTokenError extends Error {
   }
 }
 
+/** Begins the subject of a client that has none. */
+const CLIENT = "client ";
+
 /**
  * Reads what a token's claims say (RFC 9068 § 2.2, RFC 7662 § 2.2).
  *
@@ -49,8 +52,10 @@ export class RefusedTokenError extends Error {
 export function readClaims(claims: JsonObject, issuer: string): VerifiedToken {
   const { sub, client_id, azp, scope, scp, exp } = claims;
   const clientId = textOf(client_id) ?? textOf(azp);
-  // A client that acts for itself may have no subject; it is never mistaken for a user of that name.
-  const subject = textOf(sub) ?? (clientId && `client ${clientId}`);
+  // A client that acts for itself may have no subject; no user is mistaken for it.
+  if (typeof sub === "string" && sub.startsWith(CLIENT))
+    throw new RefusedTokenError("its sub is how clients without one are called here");
+  const subject = textOf(sub) ?? (clientId && CLIENT + clientId);
   if (subject === undefined) throw new RefusedTokenError("it does not say whose it is (sub)");
   const scopes = scope ?? scp;
   const listed = typeof scopes === "string" ? scopes.split(" ") : Array.isArray(scopes) ? scopes : [];

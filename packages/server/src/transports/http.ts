@@ -141,6 +141,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       headersTimeout,
       requestTimeout,
       keepAliveTimeout: 65_000,
+      // Of two tokens, or hosts, none counts: whoever stands before us may have looked at the other.
+      joinDuplicateHeaders: true,
       // How often Node looks for who is late: a limit is worth no more than that.
       connectionsCheckingInterval: Math.min(headersTimeout, requestTimeout, 5000),
     },

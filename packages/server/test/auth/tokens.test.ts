@@ -1,7 +1,7 @@
 /** Who gets in: a good token with every request, over every HTTP wire, and nothing else. */
 
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { type CryptoKey, exportSPKI, importJWK, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { hashKey, introspection, jwtVerifier, RefusedTokenError, staticKeys } from "../../src/auth.ts";
@@ -113,6 +113,25 @@ describe.each(DOORS)("%s", (_name, path, init, status) => {
   });
 });
 
+test("of two Authorization headers, or hosts, none counts, whichever comes first", async () => {
+  const serving = await serve({ verify: byJwt() });
+  const good = `Authorization: Bearer ${await idp.token()}`;
+  const host = `Host: 127.0.0.1:${serving.port}`;
+  expect(await statusOf(serving.port, [host, good])).toBe(400);
+  expect(await statusOf(serving.port, [host, good, "Authorization: Bearer other"])).toBe(401);
+  expect(await statusOf(serving.port, [host, "Authorization: Bearer other", good])).toBe(401);
+  expect(await statusOf(serving.port, [host, "Host: evil.example", good])).toBe(403);
+});
+
+/** Of a DELETE with just these headers: 400 where it is let in, for it names no session. */
+async function statusOf(port: number, headers: string[]): Promise<number> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`${["DELETE /mcp HTTP/1.1", "Connection: close", ...headers].join("\r\n")}\r\n\r\n`);
+  let said = "";
+  for await (const piece of socket) said += piece;
+  return Number(said.split(" ")[1]);
+}
+
 test("the handler of an endpoint, and the fetch face, are guarded too", async () => {
   const handler = httpHandler(whoami(), "127.0.0.1", { auth: { verify: byJwt() } });
   const http = createServer(handler);
@@ -175,10 +194,22 @@ describe("a JWT is refused", () => {
     ["that counts later", { nbf: past + 3600 }],
     ["that does not say whose it is", { sub: undefined, client_id: undefined }],
     ["that is bound to a key", { cnf: { jkt: "x" } }],
+    ["of a user who is called as a client without a subject is", { sub: "client app" }],
   ])("%s", async (_name, claims) => {
     const serving = await serve({ verify: byJwt() });
     expect((await modern(serving, await idp.token(claims), "tools/list")).status).toBe(401);
     expect((await modern(serving, await idp.token(), "tools/list")).status).toBe(200);
+  });
+
+  test("that ended, or counts later, by less than clocks may differ is a good one, and by more is not", async () => {
+    const serving = await serve({ verify: byJwt({ clockTolerance: 120 }) });
+    const now = Math.floor(Date.now() / 1000);
+    const status = async (claims: object) =>
+      (await modern(serving, await idp.token({ ...claims }), "tools/list")).status;
+    expect(await status({ exp: now - 60 })).toBe(200);
+    expect(await status({ nbf: now + 60 })).toBe(200);
+    expect(await status({ exp: now - 180 })).toBe(401);
+    expect(await status({ nbf: now + 180 })).toBe(401);
   });
 
   test("that nobody signed, that our public key signed, or that was changed", async () => {
@@ -225,7 +256,7 @@ describe("keys", () => {
   test("are fetched once, and again when they rotate", async () => {
     const own = await issuer();
     open.push(own);
-    vi.useFakeTimers({ toFake: ["Date"] });
+    vi.useFakeTimers({ toFake: ["Date", "performance"] });
     const serving = await serve({ verify: jwtVerifier({ issuer: own.origin, audience: AUDIENCE }) });
     const status = async (token: string) => (await modern(serving, token, "tools/list")).status;
     const tokens = await Promise.all([1, 2, 3, 4].map((jti) => own.token({ jti: `${jti}` })));
@@ -236,7 +267,7 @@ describe("keys", () => {
     const late = await own.token({ jti: "5" });
     expect(await status(late)).toBe(401);
     expect(own.asked.length).toBe(2);
-    vi.setSystemTime(Date.now() + 31_000);
+    vi.advanceTimersByTime(31_000);
     expect(await status(await own.token({ jti: "6" }))).toBe(200);
     expect(own.asked.filter((path) => path === "/jwks").length).toBe(2);
   });
@@ -251,6 +282,7 @@ describe("keys", () => {
     open.push(own);
     own.quirks.set("/jwks", quirk);
     own.quirks.set("/jwks2", { body: JSON.stringify({ keys: [own.publicKey()] }) });
+    vi.useFakeTimers({ toFake: ["performance"] });
     const errors: unknown[] = [];
     const serving = await serve({ verify: jwtVerifier({ issuer: own.origin, audience: AUDIENCE }) }, errors);
     const response = await modern(serving, await own.token(), "tools/list");
@@ -258,7 +290,12 @@ describe("keys", () => {
     expect(await response.text()).toContain("the token could not be verified");
     expect(errors.length).toBe(1);
     own.quirks.clear();
-    expect((await modern(serving, await own.token({ jti: "2" }), "tools/list")).status).toBe(200);
+    // Who sends tokens without end does not have them fetched without end.
+    for (const jti of ["2", "3"])
+      expect((await modern(serving, await own.token({ jti }), "tools/list")).status).toBe(401);
+    expect(own.asked.filter((path) => path === "/jwks").length).toBe(1);
+    vi.advanceTimersByTime(5000);
+    expect((await modern(serving, await own.token({ jti: "4" }), "tools/list")).status).toBe(200);
   });
 
   test("of metadata that is another issuer's are not used", async () => {
