@@ -76,7 +76,7 @@ export async function open(
   const shown = visibleName(target.name);
   const patience = setTimeout(() => output.progress(`${shown} has not answered yet …`), PATIENCE);
   try {
-    const auth = await authFor(target);
+    const auth = await authFor(target, (text) => output.warn(text));
     const client = await connect(target.to, {
       ...(auth && { auth }),
       clientInfo: { name: "patchbay", version: VERSION },

@@ -2,11 +2,11 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ConnectOptions } from "@patchbay/client";
+import { AuthorizationError, type ConnectOptions } from "@patchbay/client";
 import type { CredentialStore } from "@patchbay/client/oauth";
 import { userConfigFile } from "./config/config.ts";
 import type { Context, ServerOptions } from "./context.ts";
-import { usage } from "./failure.ts";
+import { toFailure, usage } from "./failure.ts";
 import { findTarget, type Target } from "./targets.ts";
 
 /** A server that one can log in to. */
@@ -26,13 +26,20 @@ export async function openStore(): Promise<CredentialStore> {
   return fileStore({ path: credentialsFile(), keychain: process.env.PATCHBAY_KEYCHAIN === "1" });
 }
 
-/** How to connect to a server that somebody is logged in to; nothing, and nothing is loaded, where nobody is. */
-export async function authFor({ to }: Target): Promise<ConnectOptions["auth"]> {
+/**
+ * How to connect to a server that somebody is logged in to; nothing, and nothing is loaded, where nobody is.
+ *
+ * @param warn is told when logins cannot be read
+ */
+export async function authFor({ to }: Target, warn: (text: string) => void): Promise<ConnectOptions["auth"]> {
   if (!("url" in to) || declares(to.headers) || !existsSync(credentialsFile())) return undefined;
   const store = await openStore();
   const { whoami } = await import("@patchbay/client/oauth");
-  // Nobody can be logged in where nothing secret may be sent.
-  const account = await whoami(to.url, store).catch(() => undefined);
+  const account = await whoami(to.url, store).catch((thrown: unknown) => {
+    // Nobody can be logged in where nothing secret may be sent.
+    if (!(thrown instanceof AuthorizationError)) warn(`Nobody is logged in: ${toFailure(thrown).message}`);
+    return undefined;
+  });
   return account && { store };
 }
 

@@ -92,9 +92,13 @@ export class PrivateFile {
 
 /** Reads a file that nobody else can read or write, and that is no link to another. */
 async function readOwn(path: string, maxBytes: number): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  // Not to wait for the other end of a pipe.
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
-    const { size, mode, uid } = await file.stat();
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error(`${path} is no regular file`);
+    const { size, mode, uid } = found;
     if (size > maxBytes) throw new Error(`${path} is larger than it may be (${maxBytes} bytes)`);
     const isOthers = process.getuid !== undefined && uid !== process.getuid();
     if (process.platform !== "win32" && ((mode & 0o077) !== 0 || isOthers))

@@ -11,6 +11,7 @@ import { isLoopback } from "./loopback.ts";
 import { Obtaining } from "./obtaining.ts";
 import type { OAuthOptions } from "./options.ts";
 import { shown } from "./reach.ts";
+import { scopesIn } from "./scopes.ts";
 import type { CredentialStore, Grant } from "./store.ts";
 import { revoke } from "./tokens.ts";
 
@@ -183,7 +184,7 @@ function accountOf(grant: Grant): Account {
     resource,
     clientId,
     user,
-    scopes: scope?.split(" ") ?? [],
+    scopes: scopesIn(scope),
     expiresAt: expiresAt === undefined ? undefined : new Date(expiresAt),
     refreshes: refreshToken !== undefined,
   };

@@ -192,7 +192,7 @@ async function serverMetadata(
       other ??= `${shown(place)} is the metadata of ${readable(JSON.stringify(document.issuer) ?? "nobody", 200)}`;
       continue;
     }
-    return processDiscoveryResponse(new URL(document.issuer), Response.json(document));
+    return processDiscoveryResponse(new URL(document.issuer), Response.json(wellFormed(document)));
   }
   if (other !== undefined) {
     const what = `${other}, not of ${readable(JSON.stringify(issuer), 200)}: they have to be the same, to the letter`;
@@ -202,6 +202,18 @@ async function serverMetadata(
     "discovery",
     `There is no metadata of the authorization server ${readable(issuer, 200)}`,
   );
+}
+
+/** What is not of its type is as if it were not there (RFC 8414 § 2). */
+function wellFormed(document: Record<string, unknown>): Record<string, unknown> {
+  const isFine = ([name, value]: [string, unknown]) => {
+    if (name.endsWith("_endpoint")) return typeof value === "string";
+    return (
+      !name.endsWith("s_supported") ||
+      (Array.isArray(value) && value.every((each) => typeof each === "string"))
+    );
+  };
+  return Object.fromEntries(Object.entries(document).filter(isFine));
 }
 
 /** RFC 8414 § 3.1 and § 5; OpenID Connect Discovery § 4.1. */

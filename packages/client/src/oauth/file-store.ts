@@ -57,12 +57,32 @@ async function read(file: PrivateFile): Promise<{ content: Content; isSealed: bo
   const { sealed } = found;
   const isSealed = typeof sealed === "string";
   const plain = isSealed ? parse(file, await withKeychain(file, ({ unseal }) => unseal(sealed))) : found;
-  const { registration, grant } = plain;
-  const content = {
-    registration: isObject(registration) ? (registration as unknown as Content["registration"]) : {},
-    grant: isObject(grant) ? (grant as unknown as Content["grant"]) : {},
-  };
+  const content = { registration: whole("registration", plain), grant: whole("grant", plain) };
   return { content, isSealed };
+}
+
+/** What an entry needs to be of use, and what else is a text in it. */
+const TEXTS: Record<keyof Kept, { needed: readonly string[]; others: readonly string[] }> = {
+  registration: { needed: ["issuer", "clientId"], others: ["clientSecret", "authMethod", "redirectUri"] },
+  grant: {
+    needed: ["server", "issuer", "resource", "clientId", "accessToken", "tokenType"],
+    others: ["clientSecret", "authMethod", "refreshToken", "scope", "requestedScope", "user"],
+  },
+};
+const NUMBERS = ["clientSecretExpiresAt", "givenAt", "expiresAt"];
+
+/** The entries of a kind; one that somebody has damaged is as if it were not there: a new login takes its place. */
+function whole<Kind extends keyof Kept>(kind: Kind, content: JsonObject): Record<string, Kept[Kind]> {
+  const { needed, others } = TEXTS[kind];
+  const entries = content[kind];
+  const isWhole = (entry: unknown) =>
+    isObject(entry) &&
+    needed.every((name) => typeof entry[name] === "string") &&
+    others.every((name) => entry[name] === undefined || typeof entry[name] === "string") &&
+    NUMBERS.every((name) => entry[name] === undefined || isTime(entry[name])) &&
+    (entry.tokenType !== "dpop" || isObject(entry.key));
+  const kept = Object.entries(isObject(entries) ? entries : {}).filter(([, entry]) => isWhole(entry));
+  return Object.fromEntries(kept) as unknown as Record<string, Kept[Kind]>;
 }
 
 async function write(file: PrivateFile, content: Content, seals: boolean): Promise<void> {
@@ -91,6 +111,10 @@ async function withKeychain(
   } catch (cause) {
     throw new Error(`${path}: ${(cause as Error).message}`, { cause });
   }
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === "number" && !Number.isNaN(new Date(value).getTime());
 }
 
 function own<T>(entries: Record<string, T>, key: string): T | undefined {

@@ -7,6 +7,7 @@ import { lookup as resolve } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { type Place, placeOf } from "@patchbay/core/addresses";
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
+import { withoutEcho } from "./echo.ts";
 import { isLoopback } from "./loopback.ts";
 
 /** Bounds of what is fetched, and exceptions to where it may be. */
@@ -157,7 +158,8 @@ export class Reach {
         body: body === undefined || body === null ? null : String(body),
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      const text = await this.#read(url, response.body);
+      const whole = await this.#read(url, response.body);
+      const text = response.statusCode < 400 ? whole : withoutEcho(whole, body, headers);
       return new Response(response.statusCode === 204 || response.statusCode === 304 ? null : text, {
         status: response.statusCode,
         headers: flat(response.headers),
@@ -197,8 +199,8 @@ function isRead({ method = "GET", headers = {} }: Fetching): boolean {
 /** A URL without what may be a secret. */
 export function shown(url: string): string {
   if (!URL.canParse(url)) return JSON.stringify(url.slice(0, 200));
-  const { origin, pathname } = new URL(url);
-  return (origin + pathname).slice(0, 300);
+  const { origin, protocol, pathname } = new URL(url);
+  return ((origin === "null" ? protocol : origin) + pathname).slice(0, 300);
 }
 
 function flat(headers: Record<string, string | string[] | undefined>): [string, string][] {

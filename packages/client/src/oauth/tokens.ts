@@ -19,6 +19,7 @@ import { AuthorizationError } from "../errors.ts";
 import type { Identity } from "./client-identity.ts";
 import type { BoundKey } from "./keys.ts";
 import type { Reach } from "./reach.ts";
+import { scopesIn } from "./scopes.ts";
 import type { Grant } from "./store.ts";
 
 /** Whom a token endpoint gives tokens, and for what. */
@@ -33,6 +34,10 @@ export interface Asking extends Identity {
   readonly key: BoundKey | undefined;
 }
 
+/** A token that an `Authorization` header can hold: visible ASCII, and no space that would end it. */
+const SENDABLE = /^[\x21-\x7e]+$/;
+/** Milliseconds since 1970 that are a date yet; what ends later does not end. */
+const LAST_DATE = 8.64e15;
 /** Times that a token endpoint may ask for another nonce. */
 const MAX_NONCES = 2;
 
@@ -127,7 +132,14 @@ function toGrant(asking: Asking, given: TokenEndpointResponse): Grant {
       "token",
       `${authorizationServer.issuer} gave a DPoP token that nobody asked for`,
     );
+  if (!SENDABLE.test(given.access_token))
+    throw new AuthorizationError(
+      "token",
+      `${authorizationServer.issuer} gave a token that no header can hold`,
+    );
   const now = Date.now();
+  const expiresAt = now + (given.expires_in ?? Number.POSITIVE_INFINITY) * 1_000;
+  const granted = given.scope === undefined ? scope : scopesIn(given.scope).join(" ");
   const claims = given.id_token === undefined ? undefined : getValidatedIdTokenClaims(given);
   const user = claims && nameOf(claims);
   return {
@@ -139,9 +151,9 @@ function toGrant(asking: Asking, given: TokenEndpointResponse): Grant {
     accessToken: given.access_token,
     tokenType: isBound ? "dpop" : "bearer",
     givenAt: now,
-    ...(given.expires_in !== undefined && { expiresAt: now + given.expires_in * 1_000 }),
+    ...(expiresAt <= LAST_DATE && { expiresAt }),
     ...(given.refresh_token !== undefined && { refreshToken: given.refresh_token }),
-    ...((given.scope ?? scope) !== undefined && { scope: given.scope ?? scope }),
+    ...(granted !== undefined && { scope: granted }),
     ...(scope !== undefined && { requestedScope: scope }),
     ...(isBound && key && { key: { ...key.jwk } }),
     ...(user !== undefined && { user }),

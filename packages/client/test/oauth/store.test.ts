@@ -1,6 +1,6 @@
 /** What is kept in a file: only its user may read it, a change is whole, and processes take turns. */
 
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { connect } from "../../src/index.ts";
 import { defaultPath } from "../../src/oauth/file-store.ts";
-import { fileStore, type Grant, memoryStore } from "../../src/oauth.ts";
+import { accounts, fileStore, type Grant, memoryStore } from "../../src/oauth.ts";
 import { agreeing, authorizationSite, protectedSite } from "./world.ts";
 
 let folder: string;
@@ -72,6 +72,35 @@ test("a file that is broken is said to be, and is not replaced", async () => {
   writeFileSync(path, "{", { mode: 0o600 });
   await expect(store.set("grant", "https://a.example", undefined)).rejects.toThrow("is not JSON");
   expect(readFileSync(path, "utf8")).toBe("{");
+});
+
+test("an entry that somebody has damaged is as if it were not there, and what replaces it counts", async () => {
+  const [good, bad] = ["https://good.example", "https://bad.example"];
+  const store = fileStore({ path });
+  for (const damage of [
+    null,
+    "text",
+    {},
+    { ...grant(bad), accessToken: 5 },
+    { ...grant(bad), scope: ["read"] },
+    { ...grant(bad), expiresAt: 1e20 },
+    { ...grant(bad), expiresAt: null },
+    { ...grant(bad), tokenType: "dpop" },
+  ]) {
+    await store.set("grant", good, grant(good));
+    writeFileSync(path, JSON.stringify({ grant: { [good]: grant(good), [bad]: damage } }), { mode: 0o600 });
+    expect(await store.get("grant", bad)).toBeUndefined();
+    expect(await accounts(store)).toMatchObject([{ server: good }]);
+    await store.set("grant", bad, grant(bad));
+    expect((await accounts(store)).map(({ server }) => server)).toEqual([good, bad]);
+  }
+});
+
+test.skipIf(process.platform === "win32")("a pipe in its place is not waited for", async () => {
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", ["-m", "600", pipe]);
+  await expect(fileStore({ path: pipe }).list("grant")).rejects.toThrow("no regular file");
+  await expect(fileStore({ path: folder }).list("grant")).rejects.toThrow("no regular file");
 });
 
 test.each([
