@@ -1,6 +1,6 @@
 /** `serve` with keys that were given out, and with tokens that their issuer is asked about. */
 
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "@patchbay/client";
 import { describe, expect, it, vi } from "vitest";
@@ -64,6 +64,40 @@ describe("keys", () => {
     }
     const { code, stderr } = await patchbay("serve", FIXTURE, "--http", "0", "--auth-keys", file());
     expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
+  });
+
+  it.each([
+    [[""], /subject names nobody/],
+    [["bob", "--scopes", 'a"b'], /scopes\[0\] is no scope/],
+    [["bob", "--expires", "+020000-01-01"], /expires is no time/],
+  ])("for %j are not made, and those that there are count on", async (words, why) => {
+    await patchbay("key", file(), "nightly");
+    const before = readFileSync(file(), "utf8");
+    const { code, stdout, stderr } = await patchbay("key", file(), ...words);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringMatching(why)]);
+    expect(readFileSync(file(), "utf8")).toBe(before);
+  });
+
+  it("that are made at the same time are all there", async () => {
+    const names = ["a", "b", "c", "d"];
+    const made = await Promise.all(names.map((name) => patchbay("key", file(), name)));
+    expect(made.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const kept = JSON.parse(readFileSync(file(), "utf8")) as { subject: string }[];
+    expect(kept.map(({ subject }) => subject).sort()).toEqual(names);
+    expect(readdirSync(place.cwd).filter((name) => name.startsWith("keys.json"))).toEqual(["keys.json"]);
+  });
+
+  it.runIf(process.getuid?.() === 0)("of a file that is another user's are not taken", async () => {
+    await patchbay("key", file(), "nightly");
+    chownSync(file(), 1000, 1000);
+    const { code, stderr } = await patchbay("serve", FIXTURE, "--http", "0", "--auth-keys", file());
+    expect([code, stderr]).toEqual([2, expect.stringContaining("it is another user's")]);
+  });
+
+  it("of a file that begins with a byte order mark are taken", async () => {
+    await patchbay("key", file(), "nightly");
+    writeFileSync(file(), `\uFEFF${readFileSync(file(), "utf8")}`);
+    expect((await patchbay("key", file(), "daily")).code).toBe(0);
   });
 
   it("that have ended already are not made", async () => {

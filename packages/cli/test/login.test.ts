@@ -1,6 +1,6 @@
 /** Logging in, being logged in, and logging out, each as a process of its own. */
 
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
@@ -55,6 +55,13 @@ describe("login", () => {
     const { code, stdout } = await patchbay("call", server.url, "print");
     expect([code, stdout]).toEqual([0, "done\n"]);
     expect(authorization.logins()).toHaveLength(1);
+  });
+
+  it("that cannot be read is said to be, by whatever would use it", async () => {
+    await login();
+    chmodSync(file(), 0o644);
+    const { code, stderr } = await patchbay("call", server.url, "print");
+    expect([code, stderr]).toEqual([3, expect.stringContaining("others can get at it")]);
   });
 
   it("is refreshed by them", async () => {

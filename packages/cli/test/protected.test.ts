@@ -72,6 +72,14 @@ describe("options", () => {
     [["--auth-scopes", "read"], /--auth-issuer is missing/],
     [["--auth-issuer", "https://idp.example", "--auth-audience", "mcp"], /--auth-audience takes the URL/],
     [
+      ["--auth-issuer", "https://idp.example", "--auth-audience", "https://"],
+      /--auth-audience takes the URL/,
+    ],
+    [
+      ["--auth-issuer", "https://idp.example", "--auth-audience", "https://m#f"],
+      /--auth-audience takes the URL/,
+    ],
+    [
       ["--auth-issuer", "http://idp.example", "--auth-audience", "https://m.example"],
       /is not a URL with https/,
     ],

@@ -2,7 +2,7 @@
 
 import type { Context } from "../context.ts";
 import { usage } from "../failure.ts";
-import { type KeyEntry, readEntries, writeEntries } from "../serving/keys.ts";
+import { addEntry, type KeyEntry } from "../serving/keys.ts";
 import { newSecret } from "../serving/secret.ts";
 import { visibleName } from "../visible.ts";
 
@@ -15,14 +15,13 @@ export async function key(
   file: string,
   subject: string,
   { scopes = "", expires }: KeyOptions,
-  { output }: Context,
+  { output, signal }: Context,
 ): Promise<void> {
   const until = expires === undefined ? undefined : new Date(expires);
   if (until !== undefined && !(until.getTime() > Date.now()))
     throw usage(
       `--expires takes a time to come, such as 2027-12-31 or 2027-12-31T12:00:00Z, not "${expires}".`,
     );
-  const entries = readEntries(file, false);
   const { hashKey } = await import("@patchbay/server/auth");
   const made = newSecret();
   const granted = scopes.split(/[\s,]+/).filter((scope) => scope !== "");
@@ -32,7 +31,7 @@ export async function key(
     ...(granted.length > 0 && { scopes: granted }),
     ...(until !== undefined && { expires: until.toISOString() }),
   };
-  writeEntries(file, [...entries, entry]);
+  await addEntry(file, entry, signal);
   if (output.json) return output.value({ key: made, ...entry });
   output.text(made);
   output.note(`This is the key of ${visibleName(subject)}, and nobody shows it again; ${file} has its hash.`);

@@ -62,7 +62,7 @@ export function authPlanOf(options: ServeOptions, environment: NodeJS.ProcessEnv
     throw usage(
       "--auth-audience is missing: who tokens have to be for, such as the URL that clients use: https://mcp.example.com/mcp.",
     );
-  if (!/^https?:\/\//.test(audience))
+  if (!isUrlOfServer(audience))
     throw usage(
       `--auth-audience takes the URL that clients use, such as https://mcp.example.com/mcp, not "${audience}".`,
     );
@@ -78,6 +78,12 @@ export function authPlanOf(options: ServeOptions, environment: NodeJS.ProcessEnv
       `--auth-client-id is missing: who this server is where it asks about tokens. Its secret is in ${SECRET}.`,
     );
   return { kind: "introspection", endpoint, clientId, clientSecret, ...all };
+}
+
+function isUrlOfServer(audience: string): boolean {
+  if (!/^https?:\/\//.test(audience) || !URL.canParse(audience)) return false;
+  const { hash, username } = new URL(audience);
+  return hash === "" && username === "";
 }
 
 /** What is about the tokens of an authorization server alone. */

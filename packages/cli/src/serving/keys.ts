@@ -1,17 +1,18 @@
 /** Keys that were given out, in a file: it holds their hashes, and nobody can get in by reading it. */
 
-import { closeSync, fstatSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { PrivateFile } from "@patchbay/client/private-file";
 import type { StaticKey } from "@patchbay/server/auth";
 import { z } from "zod";
-import { usage } from "../failure.ts";
-import { readSmallFile } from "../file.ts";
+import { Failure, usage } from "../failure.ts";
+import { MAX_FILE_BYTES, readSmallFile } from "../file.ts";
 import { visibleLine } from "../visible.ts";
 
 const entry = z.strictObject({
   hash: z.string().regex(/^sha256:[\w-]{43}$/, 'is not as `patchbay key` gives it ("sha256:…")'),
-  subject: z.string().min(1),
+  subject: z.string().min(1, "names nobody"),
   scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, "is no scope")).optional(),
-  expires: z.iso.datetime({ offset: true }).optional(),
+  expires: z.iso.datetime({ offset: true, error: "is no time such as 2027-12-31T12:00:00Z" }).optional(),
 });
 
 /** A key as the file has it. */
@@ -34,14 +35,18 @@ export function readEntries(file: string, mustExist = true): KeyEntry[] {
   }
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch {
     throw wrong("it is not JSON");
   }
   const { data, error } = z.array(entry).safeParse(content);
   if (data !== undefined) return data;
-  const [issue] = error.issues;
-  throw wrong(`[${issue?.path.join("].")} ${issue?.message}`);
+  throw wrong(faultOf(error));
+}
+
+function faultOf({ issues: [issue] }: z.ZodError): string {
+  const place = issue?.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`));
+  return `${place?.join("").replace(/^\./, "") || "it"} ${issue?.message}`;
 }
 
 /** @throws Failure (usage) as `readEntries`, and for a file without keys: nobody could come in */
@@ -57,15 +62,24 @@ export function readKeys(file: string): StaticKey[] {
   }));
 }
 
-/** Replaces the file as a whole: a crash leaves the old or the new one. */
-export function writeEntries(file: string, entries: readonly KeyEntry[]): void {
-  const temporary = `${file}.${process.pid}.new`;
+/**
+ * Adds a key; who adds others at the same time takes turns.
+ *
+ * @throws Failure (usage) for a key that would not be taken, and as `readEntries`
+ */
+export async function addEntry(file: string, added: KeyEntry, signal: AbortSignal): Promise<void> {
+  const { error } = entry.safeParse(added);
+  if (error !== undefined) throw usage(`No such key is made: ${faultOf(error)}.`);
+  const keys = new PrivateFile(file, MAX_FILE_BYTES);
   try {
-    writeFileSync(temporary, `${JSON.stringify(entries, undefined, 2)}\n`, { flag: "wx", mode: 0o600 });
-    renameSync(temporary, file);
+    await keys.alone("keys", signal, async () => {
+      const entries = [...readEntries(file, false), added];
+      await keys.write(`${JSON.stringify(entries, undefined, 2)}\n`);
+    });
   } catch (thrown) {
-    rmSync(temporary, { force: true });
-    throw usage(`${visibleLine(file)} cannot be written (${(thrown as NodeJS.ErrnoException).code}).`);
+    const { code } = thrown as NodeJS.ErrnoException;
+    if (thrown instanceof Failure || typeof code !== "string") throw thrown;
+    throw usage(`${visibleLine(file)} cannot be written (${code}).`);
   }
 }
 
@@ -74,8 +88,10 @@ function checkMode(file: string): void {
   if (process.platform === "win32") return;
   const opened = openSync(file, "r");
   try {
-    if ((fstatSync(opened).mode & 0o022) !== 0)
-      throw new Error("others can write to it: make it yours alone (chmod go-w)");
+    const { mode, uid } = fstatSync(opened);
+    if ((mode & 0o022) !== 0) throw new Error("others can write to it: make it yours alone (chmod go-w)");
+    if (uid !== 0 && uid !== process.getuid?.())
+      throw new Error("it is another user's, who can write to it: make it yours (chown)");
   } finally {
     closeSync(opened);
   }
