@@ -1,7 +1,7 @@
 /** Who gets in: a good token with every request, over every HTTP wire, and nothing else. */
 
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import type { AddressInfo } from "node:net";
 import { type CryptoKey, exportSPKI, importJWK, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { hashKey, introspection, jwtVerifier, RefusedTokenError, staticKeys } from "../../src/auth.ts";
@@ -112,25 +112,6 @@ describe.each(DOORS)("%s", (_name, path, init, status) => {
     );
   });
 });
-
-test("of two Authorization headers, or hosts, none counts, whichever comes first", async () => {
-  const serving = await serve({ verify: byJwt() });
-  const good = `Authorization: Bearer ${await idp.token()}`;
-  const host = `Host: 127.0.0.1:${serving.port}`;
-  expect(await statusOf(serving.port, [host, good])).toBe(400);
-  expect(await statusOf(serving.port, [host, good, "Authorization: Bearer other"])).toBe(401);
-  expect(await statusOf(serving.port, [host, "Authorization: Bearer other", good])).toBe(401);
-  expect(await statusOf(serving.port, [host, "Host: evil.example", good])).toBe(403);
-});
-
-/** Of a DELETE with just these headers: 400 where it is let in, for it names no session. */
-async function statusOf(port: number, headers: string[]): Promise<number> {
-  const socket = connect(port, "127.0.0.1");
-  socket.write(`${["DELETE /mcp HTTP/1.1", "Connection: close", ...headers].join("\r\n")}\r\n\r\n`);
-  let said = "";
-  for await (const piece of socket) said += piece;
-  return Number(said.split(" ")[1]);
-}
 
 test("the handler of an endpoint, and the fetch face, are guarded too", async () => {
   const handler = httpHandler(whoami(), "127.0.0.1", { auth: { verify: byJwt() } });
