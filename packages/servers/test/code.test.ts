@@ -148,7 +148,9 @@ print(open("same.bin", "rb").read())`,
       const code = "for n in range(3): open(f'{n}.txt', 'w').write('x' * 9000)";
       const { stderr, files } = await runCode({ language: "python", code });
       expect(files).toHaveLength(2);
-      expect(stderr).toBe("[sandbox: files that it made are missing: maxMadeBytes is 20000]\n");
+      expect(stderr).toBe(
+        "[sandbox: files that it made are missing: maxMadeBytes is 20000, maxMadeFiles 256]\n",
+      );
       const much = await runCode({ language: "python", code: "open('x', 'w').write('x' * 9000000)" });
       expect(much).toMatchObject({ files: [], stderr: expect.stringContaining("maxMadeBytes is 20000") });
     });

@@ -9,6 +9,7 @@ const CODE_OPTIONS: readonly BuiltinOption[] = [
   { flags: "--session-idle <ms>", description: "after which an unused session ends (600000)" },
   { flags: "--max-input-bytes <n>", description: "of code, of stdin, and of the files of a call (1048576)" },
   { flags: "--max-made-bytes <n>", description: "of the files that a call makes (16777216)" },
+  { flags: "--max-made-files <n>", description: "that a call makes; more are left out (256)" },
   { flags: "--max-kept-bytes <n>", description: "of all files that are kept to be read (67108864)" },
   { flags: "--keep-for <ms>", description: "that files are kept to be read (3600000)" },
 ];

@@ -11,7 +11,7 @@ import { ownerOf } from "../sandbox/owner.ts";
 import { type RunRequest, run, withNotes } from "../sandbox/run.ts";
 import { Telling } from "../sandbox/telling.ts";
 import { type Language, languagesIn } from "./languages.ts";
-import { MADE_FILES_TEMPLATE, MadeFiles, type MadeFilesLimits } from "./made-files.ts";
+import { fitting, leftNote, MADE_FILES_TEMPLATE, MadeFiles, type MadeFilesLimits } from "./made-files.ts";
 import { type SessionLimits, type SessionOutcome, Sessions } from "./sessions.ts";
 
 export interface CodeOptions extends SandboxOptions, Partial<SessionLimits>, Partial<MadeFilesLimits> {
@@ -21,6 +21,7 @@ export interface CodeOptions extends SandboxOptions, Partial<SessionLimits>, Par
 
 const MAX_FILES = 64;
 const MAX_PATH = 100;
+const BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/;
 
 const Result = z.object({
   returncode: z.number().describe("The exit code; 124 when it took too long, 137 when it was killed"),
@@ -47,6 +48,7 @@ export function createCode(options: CodeOptions = {}): Promise<McpServer> {
     positive(name, options[name] ?? value);
   const made = new MadeFiles({
     maxMadeBytes: limit("maxMadeBytes", 16 * 1024 * 1024),
+    maxMadeFiles: limit("maxMadeFiles", 256),
     maxKeptBytes: limit("maxKeptBytes", 64 * 1024 * 1024),
     keepFor: limit("keepFor", 60 * 60 * 1000),
   });
@@ -92,16 +94,21 @@ function offerRunCode(
   const { timeout, maxTimeout } = sandbox.limits;
   const within = (text: string) => Buffer.byteLength(text) <= maxInputBytes;
   const message = `more bytes than maxInputBytes allows (${maxInputBytes})`;
-  const file = z.object({
-    path: z
-      .string()
-      .max(MAX_PATH)
-      .refine((path) => plainPath(path) === path && Buffer.byteLength(path) <= MAX_PATH, {
-        message: "a path is relative, without . and .., such as data/table.csv",
-      }),
-    content: z.string(),
-    encoding: z.enum(["utf8", "base64"]).default("utf8"),
-  });
+  const file = z
+    .object({
+      path: z
+        .string()
+        .max(MAX_PATH)
+        .refine((path) => plainPath(path) === path && Buffer.byteLength(path) <= MAX_PATH, {
+          message: "a path is relative, without . and .., such as data/table.csv",
+        }),
+      content: z.string(),
+      encoding: z.enum(["utf8", "base64"]).default("utf8"),
+    })
+    .refine(({ content, encoding }) => encoding === "utf8" || BASE64.test(content), {
+      message: "the content is not base64",
+      path: ["content"],
+    });
 
   server.tool(
     "run_code",
@@ -137,18 +144,17 @@ function offerRunCode(
       );
       const owner = ownerOf(ctx);
       const telling = new Telling(ctx, timeout);
-      const { maxMadeBytes } = made.limits;
       const common = { timeout, signal: ctx.signal, onText: telling.write };
       let outcome: SessionOutcome;
       try {
         if (session !== undefined) {
           if (stdin !== undefined) throw new Error("stdin is for calls without a session");
           const live = sessions.find(session, name, owner);
-          outcome = await live.run({ ...common, code, files: given, maxMadeBytes });
+          outcome = await live.run({ ...common, code, files: given, made: made.limits });
         } else {
           given.set(language.file, Buffer.from(code));
           const command = [language.program, language.file];
-          outcome = await runOnce(sandbox, { ...common, command, stdin }, given, maxMadeBytes);
+          outcome = await runOnce(sandbox, { ...common, command, stdin }, given, made.limits);
         }
       } finally {
         telling.end();
@@ -173,7 +179,7 @@ async function runOnce(
   sandbox: Sandbox,
   request: RunRequest,
   given: FileMap,
-  maxMadeBytes: number,
+  limits: MadeFilesLimits,
 ): Promise<SessionOutcome> {
   const chunks: Buffer[] = [];
   const before = writeArchive(given);
@@ -181,28 +187,18 @@ async function runOnce(
     before,
     after: (chunk: Buffer) => void chunks.push(chunk),
     // Of each file a header and padding; and what was given is in it too.
-    maxBytes: 2 * maxMadeBytes + 2 * before.length,
+    maxBytes: 2 * limits.maxMadeBytes + 2 * before.length,
   };
   const { filesKept, ...outcome } = await run(sandbox, { ...request, files });
-  const found = readArchive(Buffer.concat(chunks));
-  const made = new Map<string, Buffer>();
-  let room = maxMadeBytes;
-  let left = 0;
-  for (const [path, content] of found) {
-    if (given.get(path) !== undefined && content.equals(given.get(path) as Buffer)) continue;
-    if (content.length > room) left++;
-    else {
-      room -= content.length;
-      // A copy: one small file must not keep the whole archive.
-      made.set(path, Buffer.from(content));
-    }
-  }
-  const notes =
-    left > 0 || !filesKept ? [`files that it made are missing: maxMadeBytes is ${maxMadeBytes}`] : [];
+  const found = [...readArchive(Buffer.concat(chunks))].filter(
+    ([path, content]) => !given.has(path) || !content.equals(given.get(path) as Buffer),
+  );
+  const made = fitting(found, limits);
+  const notes = made.left > 0 || !filesKept ? [leftNote(limits)] : [];
   return {
     ...outcome,
     stderr: withNotes(outcome.stderr, outcome.returncode === 137 ? [] : notes),
-    files: made,
+    files: made.files,
   };
 }
 

@@ -7,6 +7,8 @@ import { inUri, mediaType } from "../sandbox/media.ts";
 export interface MadeFilesLimits {
   /** Bytes of the files that one call made; those that do not fit are left out. Default 16,777,216. */
   maxMadeBytes: number;
+  /** Files of one call; more are left out. Default 256. */
+  maxMadeFiles: number;
   /** Bytes of all files that are kept; the oldest go first. Default 67,108,864. */
   maxKeptBytes: number;
   /** Milliseconds that files are kept. Default 3,600,000, an hour. */
@@ -30,6 +32,29 @@ interface Made {
 }
 
 export const MADE_FILES_TEMPLATE = "code://files/{run}/{+path}";
+
+/** Those that fit, and how many do not. */
+export function fitting(
+  found: Iterable<readonly [path: string, content: Buffer]>,
+  { maxMadeBytes, maxMadeFiles }: MadeFilesLimits,
+): { files: Map<string, Buffer>; left: number } {
+  const files = new Map<string, Buffer>();
+  let room = maxMadeBytes;
+  let left = 0;
+  for (const [path, content] of found) {
+    if (content.length > room || files.size >= maxMadeFiles) left++;
+    else {
+      room -= content.length;
+      // A copy: one small file must not keep all that it came with.
+      files.set(path, Buffer.from(content));
+    }
+  }
+  return { files, left };
+}
+
+export function leftNote({ maxMadeBytes, maxMadeFiles }: MadeFilesLimits): string {
+  return `files that it made are missing: maxMadeBytes is ${maxMadeBytes}, maxMadeFiles ${maxMadeFiles}`;
+}
 
 /** Files by who made them. */
 export class MadeFiles {

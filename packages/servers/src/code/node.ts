@@ -10,35 +10,55 @@ const v8 = new Session();
 v8.connect();
 Object.assign(globalThis, { require, module, exports });
 const asked = new (require("node:net").Socket)({ fd: 5, readable: true, writable: false });
+const base = process.cwd();
 let known = new Map();
 
-const look = function (folder = ".", found = new Map()) {
+const look = function (folder = base, found = new Map()) {
   for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
     const file = path.join(folder, entry.name);
     try {
       if (entry.isDirectory()) look(file, found);
       else if (entry.isFile()) {
         const { mtimeNs, size } = fs.lstatSync(file, { bigint: true });
-        found.set(file, { state: mtimeNs + "/" + size, size: Number(size) });
+        found.set(path.relative(base, file), { state: mtimeNs + "/" + size, size: Number(size) });
       }
     } catch {}
   }
   return found;
 }
 
-const changed = function (room) {
+const changed = function (room, most) {
   const found = look();
   const files = {};
+  let left = 0;
   for (const [file, { state, size }] of found) {
-    if (known.get(file)?.state === state || size > room) continue;
+    if (known.get(file)?.state === state) continue;
+    if (size > room || Object.keys(files).length >= most) {
+      left++;
+      continue;
+    }
     try {
-      const content = fs.readFileSync(file);
+      const content = fs.readFileSync(path.join(base, file));
       room -= content.length;
       files[file] = content.toString("base64");
     } catch {}
   }
   known = found;
-  return files;
+  return { files, left };
+}
+
+const bring = function (files) {
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(base, name);
+    try {
+      fs.mkdirSync(path.dirname(file), { recursive: true });
+      fs.writeFileSync(file, Buffer.from(content, "base64"));
+    } catch (error) {
+      process.stderr.write(name + " cannot be written: " + error.code + "\n");
+      return false;
+    }
+  }
+  return true;
 }
 
 /** Without the frames of this program. */
@@ -62,16 +82,13 @@ const evaluate = function (expression) {
 }
 
 const answer = async function (call) {
-  for (const [file, content] of Object.entries(call.files)) {
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, Buffer.from(content, "base64"));
-  }
+  const whole = bring(call.files);
   known = look();
-  const returncode = await evaluate(call.code);
-  const files = changed(call.maxBytes);
+  const returncode = whole ? await evaluate(call.code) : 1;
+  const made = changed(call.maxBytes, call.maxFiles);
   process.stdout.write(call.mark);
   process.stderr.write(call.mark);
-  fs.writeSync(4, JSON.stringify({ returncode, files }) + "\n");
+  fs.writeSync(4, JSON.stringify({ returncode, ...made }) + "\n");
 }
 
 let text = "";

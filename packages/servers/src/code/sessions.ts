@@ -7,6 +7,7 @@ import type { Sandbox } from "../sandbox/open.ts";
 import { KeptOutput } from "../sandbox/output.ts";
 import { enter, outOfMemoryNote, TIMED_OUT, timedOutNote, withNotes } from "../sandbox/run.ts";
 import type { Language } from "./languages.ts";
+import { fitting, leftNote, type MadeFilesLimits } from "./made-files.ts";
 import { MarkedStream } from "./marked.ts";
 
 export interface SessionLimits {
@@ -25,8 +26,8 @@ export interface SessionCall {
   timeout: number;
   signal: AbortSignal;
   onText: (text: string) => void;
-  /** Bytes of files that it may make, to be given back. */
-  maxMadeBytes: number;
+  /** What bounds the files that it may make, to be given back. */
+  made: MadeFilesLimits;
 }
 
 export interface SessionOutcome {
@@ -99,6 +100,9 @@ export class Sessions {
   }
 }
 
+/** Timers that are longer end at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 /** One interpreter. */
 class Session {
   readonly language: string;
@@ -155,11 +159,11 @@ class Session {
   /** Without calls it lives this long. */
   #rest(): void {
     if (this.#ended) return;
-    this.#timer = setTimeout(() => this.#launched.end(), this.#idle);
+    this.#timer = setTimeout(() => this.#launched.end(), Math.min(this.#idle, LONGEST_MS));
     this.#timer.unref();
   }
 
-  async #run({ code, files, timeout, signal, onText, maxMadeBytes }: SessionCall): Promise<SessionOutcome> {
+  async #run({ code, files, timeout, signal, onText, made }: SessionCall): Promise<SessionOutcome> {
     signal.throwIfAborted();
     if (this.#ended) throw new Error("the session has ended, with all that was in it; start another one");
     const { limits } = this.#sandbox;
@@ -172,7 +176,7 @@ class Session {
       new Promise<string>((resolve) => {
         this.#onReply = resolve;
       }),
-    ]).then(([, , line]) => readReply(line));
+    ]).then(([, , line]) => readReply(line, made));
     let late = false;
     const deadline = setTimeout(() => {
       late = true;
@@ -184,17 +188,18 @@ class Session {
       [...files].map(([path, content]) => [path, Buffer.from(content).toString("base64")]),
     );
     this.#launched.request?.write(
-      `${JSON.stringify({ code, files: given, mark, maxBytes: maxMadeBytes })}\n`,
+      `${JSON.stringify({ code, files: given, mark, maxBytes: made.maxMadeBytes, maxFiles: made.maxMadeFiles })}\n`,
     );
     const ending = this.#launched.ended.then((returncode) => ({
       returncode,
       files: new Map<string, Buffer>(),
+      left: 0,
     }));
     const reply = await Promise.race([answered, ending]);
     clearTimeout(deadline);
     signal.removeEventListener("abort", cancel);
     signal.throwIfAborted();
-    const notes = [];
+    const notes = reply.left > 0 ? [leftNote(made)] : [];
     if (this.#ended) {
       this.#stdout.flush();
       this.#stderr.flush();
@@ -231,20 +236,30 @@ class Session {
 }
 
 /** Whatever runs in the session may have written it. */
-function readReply(line: string): { returncode: number; files: Map<string, Buffer> } {
-  const files = new Map<string, Buffer>();
+function readReply(line: string, limits: MadeFilesLimits): Reply {
   try {
-    const { returncode, files: made } = JSON.parse(line) as {
+    const { returncode, files, left } = JSON.parse(line) as {
       returncode: unknown;
       files: Record<string, unknown>;
+      left: unknown;
     };
-    for (const [name, content] of Object.entries(made)) {
+    const found = Object.entries(files).flatMap(([name, content]): [string, Buffer][] => {
       const path = plainPath(name);
-      if (path !== undefined && typeof content === "string") files.set(path, Buffer.from(content, "base64"));
-    }
-    if (Number.isInteger(returncode)) return { returncode: Number(returncode), files };
+      return path === undefined || typeof content !== "string"
+        ? []
+        : [[path, Buffer.from(content, "base64")]];
+    });
+    const made = fitting(found, limits);
+    if (Number.isInteger(returncode))
+      return { returncode: Number(returncode), files: made.files, left: made.left + (Number(left) || 0) };
   } catch {
     // Not the driver's.
   }
-  return { returncode: 1, files };
+  return { returncode: 1, files: new Map(), left: 0 };
+}
+
+interface Reply {
+  returncode: number;
+  files: Map<string, Buffer>;
+  left: number;
 }

@@ -2,6 +2,8 @@
 
 const BLOCK = 512;
 const MAX_PATH_BYTES = 1024;
+/** Of what says a name: more is no name, and is passed over. */
+const MAX_NAME_BYTES = 64 * 1024;
 
 /** Path, relative and with `/`, → content. */
 export type FileMap = ReadonlyMap<string, Uint8Array>;
@@ -40,9 +42,10 @@ export function readArchive(archive: Buffer): Map<string, Buffer> {
     if (content.length < size) break;
     at += BLOCK + size + (-size & (BLOCK - 1));
     const type = String.fromCharCode(header[156] ?? 0);
-    if (type === "L") longPath = text(content, 0, size);
-    else if (type === "x") longPath = paxPath(content) ?? longPath;
-    else if (type === "K") longTarget = text(content, 0, size);
+    const name = content.subarray(0, MAX_NAME_BYTES);
+    if (type === "L") longPath = text(name, 0, name.length);
+    else if (type === "x") longPath = paxPath(name) ?? longPath;
+    else if (type === "K") longTarget = text(name, 0, name.length);
     else if (type !== "g") {
       const path = plainPath(longPath ?? shortPath(header));
       const target = plainPath(longTarget ?? text(header, 157, 100));
@@ -58,9 +61,10 @@ export function readArchive(archive: Buffer): Map<string, Buffer> {
 
 /** The path without `./`; nothing when it leads elsewhere, or cannot be shown. */
 export function plainPath(path: string): string | undefined {
+  if (path.length > 2 * MAX_PATH_BYTES) return undefined;
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   const plain = parts.join("/");
-  const strange = path.startsWith("/") || parts.includes("..") || /[\p{Cc}\p{Cf}\uFFFD]/u.test(plain);
+  const strange = path.startsWith("/") || parts.includes("..") || /[\p{Cc}\p{Cf}\p{Cs}\uFFFD]/u.test(plain);
   return strange || plain === "" || Buffer.byteLength(plain) > MAX_PATH_BYTES ? undefined : plain;
 }
 
@@ -90,6 +94,6 @@ function octal(header: Buffer, start: number, length: number): number | undefine
 /** The sum of a header's bytes, where its own place counts as spaces. */
 function sumOf(header: Buffer): number {
   let sum = 8 * 32;
-  for (const [index, byte] of header.entries()) if (index < 148 || index >= 156) sum += byte;
+  for (let at = 0; at < BLOCK; at++) if (at < 148 || at >= 156) sum += header[at] ?? 0;
   return sum;
 }

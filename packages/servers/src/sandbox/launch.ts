@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { ENVIRONMENT, FILTER_FD, REPORT_FD, REQUEST_FD, USERS_FD } from "./bubblewrap.ts";
-import { type MemoryGroup, makeMemoryGroup } from "./memory.ts";
+import { type MemoryGroup, type MemoryGroups, makeMemoryGroup } from "./memory.ts";
 import type { Sandbox } from "./open.ts";
 import { familyOf, watchMemory } from "./watch.ts";
 
@@ -51,17 +51,28 @@ export async function launch(
   { stdin = false, talks = false, requestFile }: LaunchOptions = {},
 ): Promise<Launched> {
   const { limits, groups, folder } = sandbox;
-  const group = groups && makeMemoryGroup(groups, limits.maxMemoryBytes);
+  // Where no group can be made now, the memory is watched.
+  const group = groups && tryToMakeGroup(groups, limits.maxMemoryBytes);
   const box = folder === undefined ? undefined : mkdtempSync(join(folder, "patchbay-"));
+  const clear = () => {
+    group?.remove();
+    if (box !== undefined) tryToRemove(box);
+  };
   const [program = "", ...args] = [...joining(group), ...sandbox.prefix, ...command];
   const talk: ("pipe" | "ignore" | number)[] = talks ? ["pipe", requestFile ?? "pipe"] : ["ignore", "ignore"];
-  const child = spawn(program, args, {
-    cwd: box ?? "/",
-    env: { ...ENVIRONMENT, ...sandbox.environment, ...(box !== undefined && { HOME: box }) },
-    stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe", ...talk, "pipe"],
-    // A group of its own, to be ended as one.
-    detached: true,
-  });
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, {
+      cwd: box ?? "/",
+      env: { ...ENVIRONMENT, ...sandbox.environment, ...(box !== undefined && { HOME: box }) },
+      stdio: [stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe", ...talk, "pipe"],
+      // A group of its own, to be ended as one.
+      detached: true,
+    });
+  } catch (thrown) {
+    clear();
+    throw new Error(notStarted(program, thrown));
+  }
   const end = () => endFamily(child);
   running.add(end);
   let passed = false;
@@ -77,12 +88,12 @@ export async function launch(
       running.delete(end);
       unwatch?.();
       passed ||= group?.ranOut() ?? false;
-      group?.remove();
-      if (box !== undefined) rmSync(box, { recursive: true, force: true });
+      clear();
       resolve(code ?? 128 + signalNumber(signal));
     });
   });
-  const pipes = child.stdio as unknown as (Duplex | null)[];
+  // There are none where this process has no descriptors left.
+  const pipes = (child.stdio ?? []) as unknown as (Duplex | null)[];
   // A command may end before it has read what it was sent.
   for (const pipe of pipes) pipe?.on("error", () => {});
   pipes[FILTER_FD]?.end(sandbox.filter ?? "");
@@ -91,6 +102,9 @@ export async function launch(
     await once(child, "spawn");
   } catch (thrown) {
     end();
+    running.delete(end);
+    unwatch?.();
+    clear();
     throw new Error(notStarted(program, thrown));
   }
   return {
@@ -130,8 +144,27 @@ function endFamily({ pid, exitCode, signalCode }: ChildProcess): void {
   }
 }
 
+function tryToMakeGroup(groups: MemoryGroups, maxBytes: number): MemoryGroup | undefined {
+  try {
+    return makeMemoryGroup(groups, maxBytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A command may have left what we may not remove, or be writing still. */
+function tryToRemove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Without a sandbox its folder stays in the machine's folder of temporary files.
+  }
+}
+
 function notStarted(program: string, thrown: unknown): string {
   const { code } = thrown as NodeJS.ErrnoException;
+  if (code === "EMFILE" || code === "ENFILE")
+    return `${program} cannot be started: this server has too many files and connections open (${code}); try again later`;
   return code === "ENOENT" ? `${program} is not installed` : `${program} cannot be started (${code})`;
 }
 

@@ -105,14 +105,16 @@ export function makeMemoryGroup({ version, parent }: MemoryGroups, maxBytes: num
   const group = join(parent, `${PREFIX}${randomBytes(8).toString("hex")}`);
   mkdirSync(group);
   const set = (name: string, value: string) => writeFileSync(join(group, name), value);
+  try {
+    set(version === 2 ? "memory.max" : "memory.limit_in_bytes", String(maxBytes));
+  } catch (thrown) {
+    tryToRemove(group);
+    throw thrown;
+  }
   if (version === 2) {
-    set("memory.max", String(maxBytes));
     whereThereIs(() => set("memory.swap.max", "0"));
     whereThereIs(() => set("memory.oom.group", "1"));
-  } else {
-    set("memory.limit_in_bytes", String(maxBytes));
-    whereThereIs(() => set("memory.memsw.limit_in_bytes", String(maxBytes)));
-  }
+  } else whereThereIs(() => set("memory.memsw.limit_in_bytes", String(maxBytes)));
   const counted = join(group, version === 2 ? "memory.events" : "memory.oom_control");
   return {
     join: join(group, "cgroup.procs"),

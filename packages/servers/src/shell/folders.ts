@@ -30,6 +30,8 @@ export interface FolderLimits {
 
 const HANDLE = /^folder-[0-9a-f]{32}$/;
 const SUFFIX = ".tar";
+/** What is being written; a server that is killed leaves it. */
+const NEXT = ".next";
 
 /** The folders in one folder of the operator's. They are whose made them: others don't find them. */
 export class Folders {
@@ -57,7 +59,11 @@ export class Folders {
         `there are as many folders as maxFolders allows (${this.#limits.maxFolders}); delete one`,
       );
     const handle = `folder-${randomBytes(16).toString("hex")}`;
-    writeFileSync(this.#fileOf(handle, owner), "", { flag: "wx", mode: 0o600 });
+    try {
+      writeFileSync(this.#fileOf(handle, owner), "", { flag: "wx", mode: 0o600 });
+    } catch (thrown) {
+      throw shown(thrown);
+    }
     return handle;
   }
 
@@ -90,7 +96,8 @@ export class Folders {
   ): Promise<T> {
     return this.#alone(handle, owner, async (file) => {
       const before = openSync(file, "r");
-      const next = `${file}.next`;
+      // Another server may be at work in the same folder: then the last to end wins.
+      const next = `${file}.${randomBytes(8).toString("hex")}${NEXT}`;
       const writing = createWriteStream(next, { mode: 0o600 });
       const written = finished(writing);
       // It is waited for below; when the work fails first, nobody is told but them.
@@ -132,6 +139,8 @@ export class Folders {
     this.#used.set(file, over);
     try {
       return await mine;
+    } catch (thrown) {
+      throw shown(thrown);
     } finally {
       if (this.#used.get(file) === over) this.#used.delete(file);
     }
@@ -144,15 +153,31 @@ export class Folders {
   }
 
   #names(): string[] {
-    return readdirSync(this.#root).filter((name) => name.endsWith(SUFFIX));
+    return this.#all().filter((name) => name.endsWith(SUFFIX));
+  }
+
+  #all(): string[] {
+    try {
+      return readdirSync(this.#root);
+    } catch (thrown) {
+      throw shown(thrown);
+    }
   }
 
   #removeOld(): void {
     const oldest = Date.now() - this.#limits.folderTtl;
-    for (const name of this.#names()) {
+    for (const name of this.#all().filter((each) => each.endsWith(SUFFIX) || each.endsWith(NEXT))) {
       const file = join(this.#root, name);
       const { mtimeMs = oldest } = statSync(file, { throwIfNoEntry: false }) ?? {};
       if (mtimeMs < oldest && !this.#used.has(file)) rmSync(file, { force: true });
     }
   }
+}
+
+/** What the file system says names a place that is the operator's. */
+function shown(thrown: unknown): unknown {
+  const { syscall, code } = thrown as NodeJS.ErrnoException;
+  return syscall === undefined
+    ? thrown
+    : new Error(`the folders of this server cannot be read or written now (${code})`, { cause: thrown });
 }

@@ -1,6 +1,6 @@
 /** Sites that mean harm: to the time and the memory of who reads them, and to who is told of them. */
 
-import { brotliCompressSync, constants, deflateSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { type Client, connect } from "@patchbay/client";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createWeb, type WebOptions } from "../../src/web/index.ts";
@@ -30,11 +30,24 @@ async function web(options: WebOptions = {}): Promise<Client> {
 async function read(path: string, client = shared): Promise<string> {
   const { structuredContent, content } = await client.callTool("web_fetch", { url: site.url + path });
   const [block] = content;
-  return String(structuredContent?.markdown ?? (block?.type === "text" ? block.text : ""));
+  return String(
+    (structuredContent as { markdown?: string } | undefined)?.markdown ??
+      (block?.type === "text" ? block.text : ""),
+  );
 }
 
 describe("a site", () => {
-  it("end the decoding of what decodes to nothing for hours", async () => {
+  it("sends a bomb within a bomb, or a chain of encodings: limits hold", async () => {
+    const twice = gzipSync(gzipSync(Buffer.alloc(50_000_000)));
+    site.answers.set("/bomb", send(twice, { "content-encoding": "gzip, gzip", "content-type": "text/html" }));
+    expect(await read("/bomb")).toContain("is larger than maxResponseBytes allows");
+    site.answers.set("/chain", send("x", { "content-encoding": "gzip, gzip, gzip" }));
+    expect(await read("/chain")).toContain("sent an encoding that is not read (gzip, gzip, gzip)");
+    site.answers.set("/zstd", send("x", { "content-encoding": "zstd" }));
+    expect(await read("/zstd")).toContain("sent an encoding that is not read (zstd)");
+  });
+
+  it("sends what decodes to nothing for hours: it is ended", async () => {
     const client = await web({ timeout: 300 });
     // Blocks of nothing: 150 MB of them in a few hundred bytes, which are here long before their time is over.
     const nothing = Buffer.alloc(150_000_000);
@@ -46,7 +59,7 @@ describe("a site", () => {
     expect(await read("/nothing", client)).toContain("took longer than timeout allows (300 ms)");
   });
 
-  it("count what a PDF unpacks, in its own filters", async () => {
+  it("sends a PDF that unpacks, in its own filters, to more than there is: it is counted", async () => {
     const client = await web({ maxReaderMegabytes: 64, maxReaders: 1 });
     const spaces = (many: number) =>
       deflateSync(deflateSync(`${" ".repeat(many)}BT /F1 12 Tf (Words) Tj ET`));

@@ -81,7 +81,7 @@ function take(
 }
 
 /** Behind comments, too. */
-const EXPLAIN = /^(?:\s|--.*\n|\/\*[^]*?\*\/)*explain\b/i;
+const EXPLAIN = /^(?:\s|--.*\n|\/\*(?:(?!\*\/)[\s\S])*\*\/)*explain\b/i;
 
 /** A parameter that is left out would be NULL, silently. Which there are, SQLite's own program says. */
 function checkAllGiven(db: DatabaseSyncInstance, sql: string, parameters: Parameters): void {
