@@ -1,8 +1,10 @@
 /** What servers and models do that nobody should, and what must not come of it. */
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { connect } from "@patchbay/client";
 import { ProtocolError } from "@patchbay/core";
-import { memoryTrust, readRules } from "@patchbay/host";
+import { fileTrust, memoryTrust, readRules } from "@patchbay/host";
 import { openToolbox } from "@patchbay/host/tools";
 import { McpServer } from "@patchbay/server";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -195,6 +197,22 @@ describe("a program that is started again", () => {
     expect(third.asked).toEqual([]);
     expect(didIn(folder)).toEqual(["note x", "note y"]);
   });
+});
+
+it.each([
+  "{",
+  "[]",
+  '{"servers":[]}',
+  '{"servers":{"a":{"identity":7}}}',
+  '{"servers":{"a":{"identity":{"name":"a","args":7}}}}',
+  '{"servers":{"a":{"identity":{"name":"a"},"tools":{"t":null}}}}',
+])("a trust file that is damaged approves nothing, and says what to do: %s", async (text) => {
+  const path = join(newFolder(), "trust.json");
+  writeFileSync(path, text, { mode: 0o600 });
+  const trust = fileTrust(path);
+  await expect(trust.get("a")).rejects.toThrow(/remove it and approve your servers again/);
+  await expect(trust.update("a", () => undefined)).rejects.toThrow("approve your servers again");
+  expect(readFileSync(path, "utf8")).toBe(text);
 });
 
 describe("tools", () => {

@@ -75,10 +75,12 @@ function findingsOf(
   offered: readonly OfferedTool[],
   setAside: readonly SetAside[],
 ): Finding[] {
+  const known = new Map(offered.map((each) => [each.tool, each]));
+  const reasons = new Map(setAside.map((each) => [each.tool, each.reason]));
   return tools.map((tool) => {
-    const found = offered.find((each) => each.tool === tool);
+    const found = known.get(tool);
     if (found !== undefined) return { tool: tool.name, provider, name: found.name, lost: found.lost };
-    const reason = setAside.find((each) => each.tool === tool.name)?.reason ?? "it is not offered";
+    const reason = reasons.get(tool.name) ?? "it is not offered";
     return { tool: tool.name, provider, reason, lost: [] };
   });
 }
@@ -90,8 +92,13 @@ function show(
   output: Output,
 ): void {
   const { bold, red, yellow } = output.colors;
-  for (const tool of new Set(findings.map((finding) => finding.tool))) {
-    const own = findings.filter((finding) => finding.tool === tool);
+  const byTool = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const own = byTool.get(finding.tool);
+    if (own === undefined) byTool.set(finding.tool, [finding]);
+    else own.push(finding);
+  }
+  for (const [tool, own] of byTool) {
     const lines = own.flatMap((finding) => linesOf(finding, { red, yellow }));
     if (lines.length === 0) continue;
     output.styled(bold(visibleName(tool)));

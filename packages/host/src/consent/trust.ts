@@ -72,9 +72,23 @@ async function read(file: PrivateFile): Promise<Map<string, TrustedServer>> {
   } catch {
     throw new Error(`${file.path} is not JSON; mend it, or remove it and approve your servers again`);
   }
-  const servers = isObject(content) && isObject(content.servers) ? content.servers : {};
-  return new Map(Object.entries(servers).filter(([, server]) => isObject(server))) as unknown as Map<
-    string,
-    TrustedServer
-  >;
+  const servers =
+    isObject(content) && isObject(content.servers) ? Object.entries(content.servers) : undefined;
+  // What is left out of it would count as new, and be trusted as it is now.
+  if (servers?.every(([, server]) => isTrustedServer(server)) !== true)
+    throw new Error(`${file.path} is damaged; mend it, or remove it and approve your servers again`);
+  return new Map(servers) as unknown as Map<string, TrustedServer>;
+}
+
+function isTrustedServer(value: unknown): boolean {
+  if (!isObject(value) || !isObject(value.identity)) return false;
+  const { args = [], env = [], headers = [], ...texts } = value.identity;
+  const areTexts = (given: unknown) =>
+    Array.isArray(given) && given.every((each) => typeof each === "string");
+  const { tools = {} } = value;
+  return (
+    [args, env, headers, Object.values(texts)].every(areTexts) &&
+    isObject(tools) &&
+    Object.values(tools).every((tool) => isObject(tool) && typeof tool.hash === "string")
+  );
 }
