@@ -2,7 +2,7 @@
 
 import { type Client, type ConnectOptions, connect } from "@patchbay/client";
 import type { Context, ServerOptions } from "./context.ts";
-import { authFor } from "./credentials.ts";
+import { authFor, takesLogin } from "./credentials.ts";
 import { canAsk } from "./dialog.ts";
 import { Failure, toFailure, unreachable } from "./failure.ts";
 import { askUser } from "./questions.ts";
@@ -106,9 +106,11 @@ export async function open(
 }
 
 /** What helps where a server wants to know who asks, or wants them to be allowed more. */
-function loginHint(thrown: unknown, { name, to }: Target): string {
+function loginHint(thrown: unknown, target: Target): string {
+  const { name, to } = target;
   const { name: kind, status, scope } = thrown as { name?: string; status?: number; scope?: string };
   if (!("url" in to) || (kind !== "AuthorizationError" && status !== 401)) return "";
+  if (!takesLogin(target)) return ". The Authorization header of its entry was not taken";
   const scopes = status === 403 && scope !== undefined ? ` --scope "${visibleLine(scope)}"` : "";
   return `. Log in with: patchbay login ${visibleName(name)}${scopes}`;
 }

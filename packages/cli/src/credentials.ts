@@ -61,6 +61,11 @@ export async function findSite(
   return { name: known, url: to.url };
 }
 
+/** Where a login is of use: at a URL whose entry does not say already who asks. */
+export function takesLogin(target: Target): target is Target & { to: { url: string } } {
+  return "url" in target.to && !declares(target.to.headers);
+}
+
 function declares(headers: Record<string, string> = {}): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }

@@ -448,7 +448,7 @@ when the turn goes another way than it did then. A recording is one JSON object 
       ],
       `
 Keys are said to be set or not, never shown. No model is called. Exit 1 when something needs doing.
-With a <target> behind a URL: who authorizes for it, how we get a client id, who is logged in, and its first answer; the
+With a target at a URL: who authorizes for it, how we get a client id, who is logged in, and its first answer; the
 first step that fails is named, with what mends it. It registers nowhere and logs nobody in. Exit 3 when nothing answers.
 ${SERVERS}`,
     ),
@@ -462,7 +462,7 @@ ${SERVERS}`,
       perform(async (context) =>
         target === undefined
           ? (await import("./commands/doctor.ts")).doctor(options, context)
-          : (await import("./commands/doctor-url.ts")).doctorUrl(target, options, context),
+          : (await import("./commands/doctor-target.ts")).doctorTarget(target, options, context),
       ),
     );
 

@@ -1,8 +1,10 @@
 /** `doctor <url>`: each step on the way to a server, failing, and all of them well. */
 
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileStore, login } from "@patchbay/client/oauth";
 import { McpServer } from "@patchbay/server";
+import { hashKey, staticKeys } from "@patchbay/server/auth";
 import { serveHttp } from "@patchbay/server/http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
@@ -202,8 +204,35 @@ describe("doctor <url>", () => {
     expect(authorization.heard.filter(({ path }) => path === "/register")).toHaveLength(registered);
   });
 
-  it("is for URLs", async () => {
-    const { code, stderr } = await run(["doctor", "calculator"], { cwd: place.cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("is started here")]);
+  it("says that a key is needed where nothing says who gives tokens", async () => {
+    const server = new McpServer({ name: "keyed", version: "1" });
+    const verify = staticKeys([{ hash: await hashKey("k".repeat(32)), subject: "ann" }]);
+    const serving = await serveHttp(server, { port: 0, auth: { verify } });
+    closes(() => serving.close());
+    const { code, failed, report } = await doctor(serving.url);
+    expect([code, failed?.step, failed?.remedy]).toEqual([1, "login", expect.stringContaining("a key")]);
+    expect(report.steps.map(({ state }) => state)).toEqual(["ok", "ok", "skipped", "failed", "skipped"]);
+    const login = await run(["login", serving.url, "--no-browser"], { cwd: place.cwd });
+    expect([login.code, login.stderr]).toEqual([
+      3,
+      expect.stringContaining("send that in the Authorization"),
+    ]);
+  });
+
+  it("looks at one without logins as at any other", async () => {
+    const { code, stdout } = await run(["doctor", "calculator"], { cwd: place.cwd });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/✓ calculator: .*\nok\n$/)]);
+    const server = new McpServer({ name: "keyed", version: "1" });
+    const verify = staticKeys([{ hash: await hashKey("k".repeat(32)), subject: "ann" }]);
+    const serving = await serveHttp(server, { port: 0, auth: { verify } });
+    closes(() => serving.close());
+    const entry = { url: serving.url, headers: { Authorization: "Bearer wrong" } };
+    const config = join(place.cwd, "keyed.json");
+    writeFileSync(config, JSON.stringify({ mcpServers: { keyed: entry } }));
+    const refused = await run(["doctor", "keyed", "--config", config], { cwd: place.cwd });
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      expect.stringContaining("The Authorization header of its entry was not taken"),
+    ]);
   });
 });

@@ -44,10 +44,15 @@ export async function call(words: string[], options: CallOptions, context: Conte
     });
     if (output.verbose) output.note(`${name} took ${duration(performance.now() - began)}`);
     if (output.json) output.value(result);
-    else if (result.isError === true) throw failed(`${name}: ${textOf(result)}`);
+    else if (result.isError === true) throw failed(named(name, textOf(result)));
     else output.text(textOf(result));
     return result.isError === true ? ExitCode.failed : ExitCode.ok;
   });
+}
+
+/** What some tools begin an error with is their own name. */
+function named(name: string, text: string): string {
+  return text.startsWith(name) ? text : `${name}: ${text}`;
 }
 
 function findTool(name: string | undefined, tools: Tool[], server: string): Tool {

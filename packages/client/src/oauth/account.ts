@@ -52,6 +52,8 @@ export interface Authorized {
   readonly doesPkce: boolean;
   /** Whether tokens are to be bound to a key (DPoP). */
   readonly bound: boolean;
+  /** Nothing says that anybody gives tokens: 2025-03-26 assumes that the server's origin does. */
+  readonly assumed: boolean;
 }
 
 export interface LoginOptions extends OAuthOptions {
@@ -114,6 +116,7 @@ export async function discoverAuthorization(
     registration: await registrationAt(authorizationServer, obtaining),
     doesPkce: doesPkce(authorizationServer, found.legacy),
     bound: dpop,
+    assumed: found.assumed,
   };
 }
 

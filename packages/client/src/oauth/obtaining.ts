@@ -94,7 +94,16 @@ export class Obtaining {
         );
       // Nobody would come back from an authorization server that has forgotten us.
       await this.store.set("registration", discovery.authorizationServer.issuer, undefined);
-      const obtained = await this.#authorize(discovery, this.#firstScopes(discovery, challenge), need);
+      const scopes = this.#firstScopes(discovery, challenge);
+      const obtained = await this.#authorize(discovery, scopes, need).catch((cause: unknown) => {
+        if (!discovery.assumed || (cause as { step?: string }).step !== "registration") throw cause;
+        throw new AuthorizationError(
+          "discovery",
+          `${this.name} does not say who gives tokens for it, and nobody registers at its origin: ask who runs it ` +
+            "for a token or a key, and send that in the Authorization header",
+          { cause },
+        );
+      });
       return { ...obtained, grant: await this.#remember(obtained.grant) };
     });
   }

@@ -2,15 +2,18 @@
 
 import { connect } from "@patchbay/client";
 import type { Authorized } from "@patchbay/client/oauth";
+import type { AgentOptions } from "../agent.ts";
 import { open } from "../connection.ts";
-import type { Context, ServerOptions } from "../context.ts";
-import { findSite, openStore, type Site } from "../credentials.ts";
+import type { Context } from "../context.ts";
+import { openStore, type Site, takesLogin } from "../credentials.ts";
 import { ExitCode, toFailure } from "../failure.ts";
 import type { Output } from "../output.ts";
 import { shownUrl } from "../secrets.ts";
+import { findTarget } from "../targets.ts";
 import { visibleLine, visibleName } from "../visible.ts";
+import { doctor } from "./doctor.ts";
 
-export interface DoctorUrlOptions extends ServerOptions {
+export interface DoctorTargetOptions extends AgentOptions {
   clientId?: string;
   issuer?: string;
   clientMetadataUrl?: string;
@@ -45,9 +48,16 @@ const ok = (found: string): Outcome => ({ state: "ok", found });
 const NOT_NEEDED: Outcome = { state: "skipped", found: "not needed: the server asks for no token" };
 
 /** Registers nowhere, logs nobody in, and calls no tool. */
-export async function doctorUrl(name: string, options: DoctorUrlOptions, context: Context): Promise<number> {
+export async function doctorTarget(
+  name: string,
+  options: DoctorTargetOptions,
+  context: Context,
+): Promise<number> {
   const { output, signal } = context;
-  const site = await findSite(name, options, context);
+  const target = await findTarget(name, options, context);
+  // There is no such way to one that is started here, or that is told already who asks.
+  if (!takesLogin(target)) return doctor({ ...options, server: [name] }, context);
+  const site = { name: target.name, url: target.to.url };
   const walk = new Walk(site, options, context);
   const taken: Taken[] = [];
   for (const step of STEPS) {
@@ -76,12 +86,12 @@ export async function doctorUrl(name: string, options: DoctorUrlOptions, context
 /** One walk: each step knows what those before have found. */
 class Walk implements Record<Taken["step"], () => Promise<Outcome>> {
   readonly #site: Site;
-  readonly #options: DoctorUrlOptions;
+  readonly #options: DoctorTargetOptions;
   readonly #context: Context;
   #wantsToken = true;
   #authorized: Authorized | undefined;
 
-  constructor(site: Site, options: DoctorUrlOptions, context: Context) {
+  constructor(site: Site, options: DoctorTargetOptions, context: Context) {
     this.#site = site;
     this.#options = options;
     this.#context = context;
@@ -129,14 +139,17 @@ class Walk implements Record<Taken["step"], () => Promise<Outcome>> {
       const { message } = thrown as Error;
       throw new Unwell(message, remedyOfDiscovery(message));
     }
-    const { issuer: found, resource, scopes, bound } = this.#authorized;
+    const { issuer: found, resource, scopes, bound, assumed } = this.#authorized;
+    if (assumed) return ok(`nothing says who gives tokens for ${resource}; a login would try ${found}`);
     const needs = scopes === undefined ? "" : `; scopes: ${scopes.join(" ")}`;
     return ok(`${found} gives ${bound ? "bound tokens (DPoP)" : "tokens"} for ${resource}${needs}`);
   }
 
   /** Whether we could get a client id. */
   async registration(): Promise<Outcome> {
-    const { registration, issuer } = this.#authorized ?? {};
+    const { registration, issuer, assumed } = this.#authorized ?? {};
+    if (assumed && registration === "dynamic")
+      return { state: "skipped", found: `nobody knows whether ${issuer} registers clients` };
     switch (registration) {
       case undefined:
         return NOT_NEEDED;
@@ -159,7 +172,7 @@ class Walk implements Record<Taken["step"], () => Promise<Outcome>> {
   /** Whether somebody is logged in, or could be. */
   async login(): Promise<Outcome> {
     if (this.#authorized === undefined) return NOT_NEEDED;
-    const { issuer, doesPkce } = this.#authorized;
+    const { issuer, doesPkce, assumed } = this.#authorized;
     if (!doesPkce)
       throw new Unwell(
         `${issuer} does not say that it does PKCE with S256 (code_challenge_methods_supported): nobody logs in there`,
@@ -168,7 +181,8 @@ class Walk implements Record<Taken["step"], () => Promise<Outcome>> {
     const { whoami } = await import("@patchbay/client/oauth");
     const account = await whoami(this.#site.url, await openStore());
     const again = `patchbay login ${this.#name}`;
-    if (account === undefined) throw new Unwell("nobody is logged in", again);
+    const orKey = `ask who runs it for a token or a key, for the Authorization header of its entry in mcp.json; or try ${again}`;
+    if (account === undefined) throw new Unwell("nobody is logged in", assumed ? orKey : again);
     if (account.issuer !== issuer)
       throw new Unwell(
         `the login that is kept is one at ${account.issuer}, and ${issuer} authorizes now`,
