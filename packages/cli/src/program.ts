@@ -27,8 +27,9 @@ else all of mcp.json; else calculator and weather.`;
 
 const MODELS = `
 Which model: MODEL_PROVIDER, MODEL, BASE_URL and API_KEY (or the provider's own: OPENAI_API_KEY, DEEPSEEK_API_KEY,
-ANTHROPIC_API_KEY), from the environment or .env. With no key, a model server on this machine; else a rule planner,
-which is not an AI model and runs a tool only for an exact form: arithmetic, "tool: text", or "tool {json}".`;
+ANTHROPIC_API_KEY, GEMINI_API_KEY), from the environment or .env. With no key, a model server on this machine; else a
+rule planner, which is not an AI model and runs a tool only for an exact form: arithmetic, "tool: text", or
+"tool {json}".`;
 
 const SERVING = `
 Sessions of clients up to 2025-11-25 live in the process's memory; sealed, they travel in their ids, which any instance

@@ -69,6 +69,7 @@ describe("a server's own metadata", () => {
       registration: "none",
       doesPkce: false,
       bound: false,
+      assumed: false,
     });
     expect(asked(server)).toEqual([
       `${RESOURCE}/public/mcp`,
