@@ -52,7 +52,7 @@ export async function call(words: string[], options: CallOptions, context: Conte
 
 /** What some tools begin an error with is their own name. */
 function named(name: string, text: string): string {
-  return text.startsWith(name) ? text : `${name}: ${text}`;
+  return text.startsWith(`${name} `) ? text : `${name}: ${text}`;
 }
 
 function findTool(name: string | undefined, tools: Tool[], server: string): Tool {
