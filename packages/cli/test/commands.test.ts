@@ -120,7 +120,7 @@ describe("no connection: exit 3", () => {
   ])("%s", async (_, target, message) => {
     const { code, stdout, stderr } = await patchbay("tools", ...target);
     expect([code, stdout]).toEqual([3, ""]);
-    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toMatch(/^error: /m);
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/\n\s+at /);
     const json = await patchbay("tools", "--json", ...target);
