@@ -39,6 +39,8 @@ export interface Authorization {
   onWait?(hold: () => () => void): void;
 }
 
+/** Characters of what is kept out of a body; shorter ones would be found in other words. */
+const MIN_SECRET = 4;
 /** Times that one request is refused until the refusal is its answer, whatever `refused` says. */
 const MAX_REFUSALS = 4;
 
@@ -104,7 +106,8 @@ export class AuthorizedRequest implements Reply, Outgoing {
         this.#authorization.heard?.(headers, true);
         listener.onHeaders?.(headers);
       },
-      onRefusal: (status, headers, body) => {
+      onRefusal: (status, headers, said) => {
+        const body = withoutCredentials(said, sent);
         this.#authorization.heard?.(headers, false);
         const mayHelp = (status === 401 || status === 403) && ++this.#times < MAX_REFUSALS;
         if (!mayHelp) return listener.onRefusal(status, headers, body);
@@ -127,6 +130,17 @@ export class AuthorizedRequest implements Reply, Outgoing {
     this.#over = true;
     this.#listener.onError(error);
   };
+}
+
+/** What a server repeats of a token, or of its proof, is not shown. */
+function withoutCredentials(body: string, sent: readonly string[]): string {
+  const secrets = sent
+    .filter((_, index) => index % 2 === 1)
+    .map((value) => value.slice(value.indexOf(" ") + 1));
+  return secrets.reduce(
+    (left, secret) => (secret.length < MIN_SECRET ? left : left.replaceAll(secret, "…")),
+    body,
+  );
 }
 
 function challengeOf(headers: IncomingHttpHeaders): string | undefined {

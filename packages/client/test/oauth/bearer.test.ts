@@ -1,5 +1,6 @@
 /** A token of the application's own: on every request, in the header, and asked for again when it is refused. */
 
+import { inspect } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Auth, AuthorizationError, type Client, connect, type TokenContext } from "../../src/index.ts";
 import { readChallenge } from "../../src/oauth/challenge.ts";
@@ -67,6 +68,17 @@ describe("a token", () => {
     expect(error).toMatchObject({ name: "ConnectionError", status: 401 });
     expect(String(error.stack)).not.toContain("canary");
     expect(server.hits).toHaveLength(1);
+  });
+
+  test.each([401, 403, 404])("that the server repeats where it answers %i is not shown", async (status) => {
+    const server = await httpFixture((hit) => {
+      const message = `authorization: ${hit.headers.authorization} will not do`;
+      json(hit, { jsonrpc: "2.0", error: { code: -32600, message } }, status);
+    });
+    cleanups.push(server.close);
+    const error = await connect(server.url, { auth: "canary" }).catch((thrown) => thrown);
+    expect(error.message).toContain("authorization: Bearer … will not do");
+    expect(inspect(error, { depth: 12, showHidden: true })).not.toContain("canary");
   });
 
   test.each(["two words", "line\nbreak", "", "ü"])("cannot be %j", async (token) => {
