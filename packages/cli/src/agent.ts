@@ -18,6 +18,7 @@ import {
 } from "@patchbay/host";
 import { Activity } from "./activity.ts";
 import { approver } from "./approvals.ts";
+import { trustFile } from "./config/approval.ts";
 import { userConfigFile } from "./config/config.ts";
 import { open } from "./connection.ts";
 import type { Context, ServerOptions } from "./context.ts";
@@ -34,8 +35,6 @@ const MAX_CALLS = 1_000;
 
 export interface AgentOptions extends ServerOptions {
   server?: string[];
-  /** Approve what would be asked. */
-  yes?: boolean;
   /** A folder in which each turn is recorded. */
   record?: string;
 }
@@ -111,7 +110,7 @@ export async function openAgent(options: AgentOptions, context: Context): Promis
     onElicit: asks
       ? (params, { server, signal }) => activity.whileAsking(() => askUser(server, params, signal))
       : undefined,
-    trust: fileTrust(join(dirname(userConfigFile()), "trust.json")),
+    trust: fileTrust(trustFile()),
     checkpoints: conversations,
   });
   const named = new Map<string, Target>();
@@ -183,9 +182,9 @@ function isHarmless({ name, builtin }: Target): boolean {
 }
 
 /** What a server is, without the secrets that it is given. */
-function identityOf(name: string, { to, file, builtin }: Target, output: Output): ServerIdentity {
-  const origin = builtin === true ? "builtin" : file === undefined ? "typed" : "configured";
-  const about = { name, origin, ...(file !== undefined && { file }) } as const;
+function identityOf(name: string, { to, identity, builtin }: Target, output: Output): ServerIdentity {
+  if (identity !== undefined) return identity;
+  const about = { name, origin: builtin === true ? "builtin" : "typed" } as const;
   if ("url" in to)
     return { ...about, url: output.without(shownUrl(to.url)), headers: Object.keys(to.headers ?? {}) };
   const { command, args = [], env = {}, cwd } = to;

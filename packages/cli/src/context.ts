@@ -22,4 +22,6 @@ export interface ServerOptions {
   config?: string;
   /** Milliseconds to connect in, and for each request. */
   timeout?: number;
+  /** Agree to what would be asked. */
+  yes?: boolean;
 }

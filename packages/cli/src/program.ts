@@ -89,6 +89,7 @@ ${EXIT_CODES}`,
   const client = (command: Command): Command =>
     command
       .option("--config <file>", "read this configuration instead of mcp.json")
+      .option("--yes", "agree to what you would be asked about")
       .addOption(
         new Option("--timeout <ms>", "milliseconds to connect in, and that each request may take").argParser(
           milliseconds(1),
@@ -98,9 +99,7 @@ ${EXIT_CODES}`,
     client(command).option("-s, --server <target>", "a server to use; may be repeated", collect);
   /** The options of a command that has a model use them. */
   const asking = (command: Command): Command =>
-    agent(command)
-      .option("--yes", "approve what you would be asked about")
-      .option("--record <folder>", "keep each turn there as a file, to look at and to replay");
+    agent(command).option("--record <folder>", "keep each turn there as a file, to look at and to replay");
 
   const serve = add(
     "serve",

@@ -3,13 +3,14 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { nearest } from "@patchbay/core";
+import type { ServerIdentity } from "@patchbay/host/consent";
 import { builtinNames, builtins } from "@patchbay/servers";
 import { type Config, type Named, readConfig } from "./config/config.ts";
 import type { Context, ServerOptions } from "./context.ts";
 import { canAsk } from "./dialog.ts";
 import { usage } from "./failure.ts";
 import { type Hidden, secretsOfUrl, shownUrl } from "./secrets.ts";
-import { visibleName, visibleNames } from "./visible.ts";
+import { spelled, visibleName, visibleNames } from "./visible.ts";
 
 /** A server by its name, and how it is reached. */
 export interface Target {
@@ -21,8 +22,8 @@ export interface Target {
   timeout?: number;
   /** It comes with Patchbay. */
   builtin?: true;
-  /** The file that configures it. The user has agreed to what it says. */
-  file?: string;
+  /** What a file says that it is. The user has agreed to that. */
+  identity?: ServerIdentity;
 }
 
 /**
@@ -40,7 +41,7 @@ export async function findTarget(
   if (name !== undefined && isUrl(name)) return byUrl(name, context);
   const config = await loadConfig(options, context);
   if (name === undefined) throw usage(`Which server? ${choices(config)}`);
-  return named(name, config, context);
+  return named(name, config, options, context);
 }
 
 /** A server that was chosen by name; it is looked up when it is needed, so that each failure stands alone. */
@@ -70,7 +71,7 @@ export async function chooseServers(
   const wanted = names.length > 0 ? names : config.names.length > 0 ? config.names : DEFAULT_SERVERS;
   const chosen = [...new Set(wanted)].map((name) => ({
     name,
-    find: async () => (isUrl(name) ? byUrl(name, context) : named(name, config, context)),
+    find: async () => (isUrl(name) ? byUrl(name, context) : named(name, config, options, context)),
   }));
   return [...chosen, ...after];
 }
@@ -95,15 +96,21 @@ function byUrl(url: string, { output }: Context): Target {
   return { name: shownUrl(url), to: { url } };
 }
 
-async function named(name: string, config: Config, context: Context): Promise<Target> {
+async function named(
+  name: string,
+  config: Config,
+  options: ServerOptions,
+  context: Context,
+): Promise<Target> {
   const { output } = context;
   const written = config.servers.get(name);
   if (written !== undefined) {
-    if (written.ofFolder && written.entry.disabled !== true) await agreed(written, context);
+    if (written.ofFolder && written.entry.disabled !== true) await agreed(written, options, context);
     const entry = await config.server(name, asking(context));
     output.hide(config.hidden);
     const { timeout, disabled: _, ...to } = entry as NonNullable<typeof entry>;
-    return { name, to, timeout, file: written.file };
+    const { identityOf } = await import("./config/approval.ts");
+    return { name, to, timeout, identity: identityOf(written) };
   }
   if (builtinNames.includes(name)) return { name, to: builtin(name, output), builtin: true };
   if (existsSync(name)) {
@@ -136,32 +143,38 @@ function asking({ output, signal }: Context) {
 }
 
 /**
- * A folder's own `mcp.json` may be another's. The user sees what it starts before it does for the first time; without a
- * terminal what is new is taken, and what has changed since is not.
+ * A folder's own `mcp.json` may be another's. The user sees what it starts or reaches before it does for the first time, and
+ * again when that has changed. Without a terminal what is new needs `--yes`, and what has changed is refused.
  */
-async function agreed(written: Named, context: Context): Promise<void> {
+async function agreed(written: Named, { yes }: ServerOptions, context: Context): Promise<void> {
   const { approve, described, standingOf } = await import("./config/approval.ts");
-  const standing = standingOf(written);
+  const standing = await standingOf(written);
   if (standing.is === "approved") return;
-  const changed = standing.is === "changed" ? ` (changed since you agreed: ${standing.keys.join(", ")})` : "";
+  const isChanged = standing.is === "changed";
   const ask = asking(context);
-  if (ask !== undefined) {
-    const description = `${described(written)}${changed}. Agree?`;
+  if (ask !== undefined && (isChanged || yes !== true)) {
+    const changed = isChanged
+      ? `\nIt has changed since you agreed to it:\n${spelled(standing.diff).replaceAll(/^/gm, "  ")}`
+      : "";
     const answer = await ask({
       id: "agree",
       type: "pickString",
-      description,
+      description: `${described(written)}${changed}\nAgree?`,
       options: ["yes", "no"],
       default: "no",
     });
     if (answer !== "yes") throw usage(`${written.place}: you did not agree to it.`);
-  } else if (standing.is === "changed") {
+  } else if (isChanged || yes !== true) {
+    const why = isChanged
+      ? `it has changed since you agreed to it (${standing.keys.join(", ")})`
+      : "it is a folder's own, and you have not agreed to it";
     throw usage(
-      `${written.place}: it has changed since you agreed to it (${standing.keys.join(", ")}). ` +
-        `See what it does, and agree: patchbay approve ${visibleName(written.name)}`,
+      `${written.place}: ${why}. ` +
+        `See what it does, and agree: patchbay approve ${visibleName(written.name)}${isChanged ? "" : " (or --yes)"}`,
     );
   }
-  approve(written);
+  // Where nothing can be written, it is asked for again.
+  await approve(written).catch(() => {});
 }
 
 /** A built-in runs in a process of its own, as any other server would; it is given the variables that it declares. */

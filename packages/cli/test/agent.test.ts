@@ -152,12 +152,12 @@ describe("doctor", () => {
     };
     const unset = { command: "${PATCHBAY_UNSET}" };
     writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { ...servers, unset } }));
-    const { code, stdout } = await patchbay("doctor");
+    const { code, stdout } = await patchbay("doctor", "--yes");
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /✓ up: fixture 1\.0\.0[\s\S]*✗ down: [\s\S]*✗ unset: .*PATCHBAY_UNSET is not set[\s\S]*2 problems/,
     );
-    const json = await patchbay("doctor", "--json");
+    const json = await patchbay("doctor", "--json", "--yes");
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
@@ -182,7 +182,7 @@ describe("doctor", () => {
     writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: servers, extra: 1 }));
     writeFileSync(join(cwd, ".env"), "FROM_FILE=canary-1\nTAVILY_API_KEY=canary-2\n");
     const env = { FROM_SHELL: "canary-3", MCP_TOOL_TIMEOUT_MS: "5000" };
-    const { code, stdout, stderr } = await run(["doctor"], { cwd, env });
+    const { code, stdout, stderr } = await run(["doctor", "--yes"], { cwd, env });
     expect([code, stderr]).toEqual([1, ""]);
     for (const line of [
       /✗ gone: start: Could not start "no-such-program-anywhere": .*\n {2}→ Run its command by hand/,
@@ -198,7 +198,7 @@ describe("doctor", () => {
     ])
       expect(stdout).toMatch(line);
     expect(stdout).not.toContain("canary");
-    const json = await run(["doctor", "--json"], { cwd, env });
+    const json = await run(["doctor", "--json", "--yes"], { cwd, env });
     const { servers: told, ...report } = JSON.parse(json.stdout);
     expect(report).toMatchObject({
       ok: false,

@@ -76,6 +76,7 @@ describe("the configuration's rules", () => {
 
   it("allow nothing in a folder's own file, and deny there too", async () => {
     configure("mcp.json", { allow: ["*"], deny: ["fixture/fail"] });
+    expect((await run(["approve"], { cwd: place.cwd })).code).toBe(0);
     const refused = await ask();
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/mcp\.json: approvals\.allow counts in your own mcp\.json/);
@@ -85,7 +86,7 @@ describe("the configuration's rules", () => {
 
   it("are refused by name where they are none", async () => {
     configure("mcp.json", { deny: ["fixture/echo("] });
-    expect(await ask()).toMatchObject({ code: 2, stderr: expect.stringContaining('"fixture/echo("') });
+    expect(await ask("--yes")).toMatchObject({ code: 2, stderr: expect.stringContaining('"fixture/echo("') });
     configure("mcp.json", { forbid: [] });
     expect(await ask()).toMatchObject({ code: 2, stderr: expect.stringContaining("approvals") });
   });

@@ -69,7 +69,7 @@ it("no other server's process sees any of it", async () => {
   const own = { command: process.execPath, args: [FIXTURE], env: { GIVEN: "${GITHUB_TOKEN}" } };
   writeFileSync(join(place.cwd, "mcp.json"), JSON.stringify({ mcpServers: { own } }));
   const { MODEL_PROVIDER: _, ...env } = CANARIES;
-  const seen = await run(["call", "own", "environment", "name="], { cwd: place.cwd, env });
+  const seen = await run(["call", "own", "environment", "name=", "--yes"], { cwd: place.cwd, env });
   expect(seen.code).toBe(0);
   const all = JSON.parse(seen.stdout);
   expect(all).toMatchObject({ GIVEN: "canary-GITHUB_TOKEN", PATH: expect.any(String) });

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own variables
 /** The commands with a configuration file and a .env beside them. */
 
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { emptyFolder, FIXTURE, run } from "./patchbay.ts";
@@ -27,7 +27,7 @@ describe("the configuration", () => {
   it("names servers, with variables of the environment and of .env", async () => {
     configure({ own: { command: process.execPath, args: ["${WHERE}"], env: { SECRET: "${TOKEN:-none}" } } });
     writeFileSync(join(cwd, ".env"), "TOKEN=from-file\nWHERE=/wrong\n");
-    const words = ["call", "own", "environment", "name=SECRET"];
+    const words = ["call", "own", "environment", "name=SECRET", "--yes"];
     expect(await run(words, { cwd, env: { WHERE: FIXTURE } })).toMatchObject({
       code: 0,
       stdout: "from-file\n",
@@ -36,14 +36,14 @@ describe("the configuration", () => {
 
   it("bounds a server's requests", async () => {
     configure({ own: { command: process.execPath, args: [FIXTURE], timeout: 1000 } });
-    const { code, stdout, stderr } = await patchbay("call", "own", "hang");
+    const { code, stdout, stderr } = await patchbay("call", "own", "hang", "--yes");
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/error: .*timeout \(1000 ms\)/);
   });
 
   it("names an unset variable: exit 2", async () => {
     configure({ own: { command: "node", env: { KEY: "${PATCHBAY_UNSET}" } } });
-    const { code, stderr } = await patchbay("tools", "own");
+    const { code, stderr } = await patchbay("tools", "own", "--yes");
     expect(code).toBe(2);
     expect(stderr).toMatch(/mcp\.json: mcpServers\.own\.env\.KEY: .*PATCHBAY_UNSET is not set/);
   });
@@ -94,18 +94,34 @@ describe("a folder's own configuration", () => {
   const configure = (entry: object) =>
     writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: { own: entry } }));
 
-  it("is not used when it has changed, until that is approved", async () => {
-    const own = { command: process.execPath, args: [FIXTURE], env: { SECRET: "canary-1" } };
-    const ask = () => patchbay("call", "own", "environment", "name=SECRET");
+  const own = { command: process.execPath, args: [FIXTURE], env: { SECRET: "canary-1" } };
+  const call = (...more: string[]) => patchbay("call", "own", "environment", "name=SECRET", ...more);
+  const trusted = () => readFileSync(join(cwd, "patchbay", "trust.json"), "utf8");
+
+  it("is not used before it is agreed to, by approve or --yes", async () => {
     configure(own);
-    expect(await ask()).toMatchObject({ code: 0, stdout: "canary-1\n" });
+    for (const words of [["tools", "own"], ["ask", "1+1"], ["doctor"]]) {
+      const { code, stdout, stderr } = await patchbay(...words);
+      expect(code).not.toBe(0);
+      expect(stdout + stderr).toMatch(
+        /mcp\.json: mcpServers\.own: it is a folder's own, and you have not agreed to it\. .*patchbay approve own \(or --yes\)/,
+      );
+    }
+    expect(existsSync(join(cwd, "patchbay", "trust.json"))).toBe(false);
+    expect(await call("--yes")).toMatchObject({ code: 0, stdout: "canary-1\n" });
+    expect((await call()).code).toBe(0);
+  });
+
+  it("is not used when it has changed, until that is approved", async () => {
+    configure(own);
+    expect((await patchbay("approve")).code).toBe(0);
     configure({ ...own, timeout: 9_000 });
-    expect((await ask()).code).toBe(0);
+    expect(await call()).toMatchObject({ code: 0, stdout: "canary-1\n" });
     configure({ ...own, args: [...own.args, "more"], env: { SECRET: "canary-2" } });
-    const refused = await ask();
+    const refused = await call("--yes");
     expect([refused.code, refused.stdout]).toEqual([2, ""]);
     expect(refused.stderr).toBe(
-      "error: mcp.json: mcpServers.own: it has changed since you agreed to it (args, env). " +
+      "error: mcp.json: mcpServers.own: it has changed since you agreed to it (args). " +
         "See what it does, and agree: patchbay approve own\n",
     );
     const approved = await patchbay("approve", "own");
@@ -113,18 +129,34 @@ describe("a folder's own configuration", () => {
       code: 0,
       stdout: `approved: mcp.json: "own" starts ${process.execPath} ${FIXTURE} more, given SECRET\n`,
     });
-    expect(await ask()).toMatchObject({ code: 0, stdout: "canary-2\n" });
+    expect(await call()).toMatchObject({ code: 0, stdout: "canary-2\n" });
     expect((await patchbay("approve")).stdout).toMatch(/^was approved already: /);
     expect(await patchbay("approve", "none")).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/has no server none/),
     });
-    // Only digests are kept.
-    const kept = readdirSync(join(cwd, "patchbay", "approved"));
-    expect(kept).toHaveLength(1);
-    expect(readFileSync(join(cwd, "patchbay", "approved", kept[0] as string), "utf8")).not.toContain(
-      "canary",
-    );
+    // A variable's value alone is a change too, and no value is kept.
+    configure({ ...own, args: [...own.args, "more"], env: { SECRET: "canary-3" } });
+    expect((await call()).stderr).toMatch(/it has changed .* \(values of variables or headers\)/);
+    expect(trusted()).not.toContain("canary");
+  });
+
+  it("is agreed to once for all commands, and its tools stay pinned", async () => {
+    configure(own);
+    expect((await patchbay("approve")).code).toBe(0);
+    const before = trusted();
+    expect((await patchbay("ask", "environment: SECRET", "--yes")).stdout).toBe("canary-1\n");
+    const { servers } = JSON.parse(trusted()) as {
+      servers: Record<string, { identity: object; tools: object }>;
+    };
+    const [key = ""] = Object.keys(servers);
+    expect(JSON.parse(before).servers[key].identity).toEqual(servers[key]?.identity);
+    expect(Object.keys(servers)).toEqual([key]);
+    const tools = servers[key]?.tools;
+    expect(tools).toHaveProperty("environment");
+    await patchbay("approve");
+    expect((await call()).code).toBe(0);
+    expect(JSON.parse(trusted()).servers).toEqual(servers);
   });
 
   it("is the user's where they name the file", async () => {
@@ -132,6 +164,6 @@ describe("a folder's own configuration", () => {
     rmSync(join(cwd, "other.json"), { force: true });
     cpSync(join(cwd, "mcp.json"), join(cwd, "other.json"));
     expect((await patchbay("call", "own", "echo", "text=x", "--config", "other.json")).code).toBe(0);
-    expect(existsSync(join(cwd, "patchbay", "approved"))).toBe(false);
+    expect(existsSync(join(cwd, "patchbay", "trust.json"))).toBe(false);
   });
 });

@@ -21,7 +21,7 @@ describe("names with newlines", () => {
   it("make no line of doctor's", async () => {
     const servers = { "odd\n✓ fake: ok": { command: process.execPath, args: [HOSTILE] } };
     writeFileSync(join(cwd, "mcp.json"), JSON.stringify({ mcpServers: servers }));
-    const { code, stdout } = await run(["doctor"], { cwd });
+    const { code, stdout } = await run(["doctor", "--yes"], { cwd });
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(/^✓ odd ✓ fake: ok: s ✓ fake: ok 1, .*tools: t ✓ fake: ok$/m),

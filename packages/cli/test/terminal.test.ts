@@ -2,43 +2,13 @@
 
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { needs } from "../../../scripts/test/needs.ts";
-import { type ProviderWire, type Reply, serveProvider } from "../../host/test/provider-wire.ts";
 import { AFTER } from "./patchbay.ts";
-import { Terminal, type TerminalOptions } from "./terminal.ts";
-import { workplace } from "./workplace.ts";
+import { terminals } from "./terminals.ts";
 
-const place = workplace();
+const { place, start, chat, model, modelOf } = terminals();
 const LACED = resolve(import.meta.dirname, "fixtures/laced.mjs");
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close();
-});
-
-async function start(words: string[], options: Partial<TerminalOptions> = {}): Promise<Terminal> {
-  const terminal = await Terminal.open(words, { cwd: place.cwd, ...options });
-  open.push(terminal);
-  return terminal;
-}
-
-/** A model of this script. */
-async function model(...script: Reply[]): Promise<{ wire: ProviderWire; env: Record<string, string> }> {
-  return modelOf("openai", ...script);
-}
-
-async function modelOf(provider: "openai" | "anthropic", ...script: Reply[]) {
-  const wire = await serveProvider(provider, script);
-  open.push(wire);
-  const env = { MODEL_PROVIDER: provider, MODEL: "tiny", API_KEY: "key", BASE_URL: wire.baseUrl };
-  return { wire, env };
-}
-
-async function chat(words: string[] = [], options: Partial<TerminalOptions> = {}): Promise<Terminal> {
-  const terminal = await start(["chat", ...words], options);
-  await terminal.ready();
-  return terminal;
-}
 
 needs("tmux")("a conversation on a terminal", () => {
   it("answers, tells its commands, and ends with Ctrl-D", async () => {
@@ -402,87 +372,5 @@ needs("tmux")("prompts and resources", () => {
     await terminal.say("What is @everything:everything://nowhere?");
     await terminal.sees(/error: @everything:everything:\/\/nowhere cannot be read: .*Nothing was asked\./);
     expect(wire.requests).toHaveLength(2);
-  });
-});
-
-needs("tmux")("what servers send", () => {
-  it("moves and hides nothing, wherever it is shown", async () => {
-    const { env } = await model(
-      { text: "I\u001B]0;owned\u0007 s\u202Eay", calls: [{ name: "say", args: { "w\u200B": "\u009B2J" } }] },
-      { calls: [{ name: "fail", args: {} }] },
-      { calls: [{ name: "ask", args: {} }] },
-      { text: "Done\u001B[2J\u{E0041}." },
-      { text: "Read." },
-      { text: "Greeted." },
-    );
-    const terminal = await chat(["--verbose", "--server", "calculator", "--", process.execPath, LACED], {
-      env,
-    });
-    await terminal.say("Go");
-    await terminal.sees(/is to run say[\s\S]*\[n\]o:$/);
-    await terminal.say("y");
-    await terminal.sees(/warning: .*say returned \d+ characters that nobody sees/);
-    await terminal.sees(/is to run fail[\s\S]*\[n\]o:$/);
-    await terminal.say("y");
-    await terminal.sees(/it broke[\s\S]*is to run ask[\s\S]*\[n\]o:$/);
-    await terminal.say("y");
-    await terminal.sees(/Answer\? \[Y\/n\]$/);
-    await terminal.say("y");
-    await terminal.sees(/Field .*:$/);
-    await terminal.press("Tab");
-    await terminal.sees(/ y$/);
-    await terminal.press("BSpace");
-    await terminal.say("1");
-    await terminal.sees(/Send it\?.*:$/);
-    await terminal.say("y");
-    await terminal.sees("assistant > Done.");
-    await terminal.ready();
-    for (const command of ["/tools", "/servers", "/prompts", "/resources", "/trace", "/x", "/nam"]) {
-      await terminal.say(command);
-      await terminal.sees(new RegExp(`user > ${command}\\n[\\s\\S]+\\nuser >$`));
-    }
-    const name = process.execPath;
-    await terminal.say(`@${name}:laced://a`);
-    await terminal.sees("assistant > Read.");
-    await terminal.ready();
-    await terminal.say("/greet");
-    await terminal.sees(/ {2}who.*:$/);
-    await terminal.type("an");
-    await terminal.press("Tab");
-    await terminal.sees(/ {2}who.*: anton$/);
-    await terminal.press("Enter");
-    await terminal.sees(/user: greet them[\s\S]*assistant > Greeted\./);
-    expect(terminal.bytes).not.toMatch(
-      /\u001B\]|\u001B\[2J|[\u0080-\u009F\u202E\u200B\u0008]|[\u{E0000}-\u{E007F}]/u,
-    );
-  });
-});
-
-needs("tmux")("the screen", () => {
-  const COLOUR = /\u001B\[\d+m/;
-
-  it("has colours and a line that renews itself, but for NO_COLOR, TERM=dumb and files", async () => {
-    const words = ["ask", "1+1", "--server", "calculator"];
-    const plain = await start(words, { env: { NO_COLOR: "1" } });
-    await plain.sees("left with 0");
-    expect(plain.bytes).not.toMatch(COLOUR);
-    const dumb = await start(words, { env: { NO_COLOR: "" }, redirect: "2> /dev/null" });
-    await dumb.sees("left with 0");
-    expect(dumb.bytes).toMatch(/^2\r\nleft with 0/);
-    const coloured = await start(words);
-    await coloured.sees("left with 0");
-    expect(coloured.bytes).toMatch(COLOUR);
-  });
-
-  it("keeps its line to one, however narrow, and after a change of width", async () => {
-    const terminal = await chat(["--yes", "--", process.execPath, LACED], { columns: 30 });
-    await terminal.say("hang {}");
-    await terminal.sees(/^. \d s hang: 1 of 2, half/m);
-    await terminal.sees(/^. 1 s hang: 1 of 2, half/m);
-    expect((await terminal.text()).match(/half/g)).toHaveLength(1);
-    await terminal.resize(60);
-    await terminal.sees(/half way \(Ctrl-C stops\)$/);
-    await terminal.press("C-c");
-    await terminal.sees(/Stopped/);
   });
 });

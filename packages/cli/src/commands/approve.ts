@@ -16,8 +16,8 @@ export async function approveServers(names: string[], { output }: Context): Prom
     throw usage(`mcp.json of this folder has ${which}. What stands in your own needs no approval.`);
   }
   const chosen = own.filter(({ name }) => names.length === 0 || names.includes(name));
-  const before = chosen.map((each) => standingOf(each).is);
-  for (const each of chosen) approve(each);
+  const before = await Promise.all(chosen.map(async (each) => (await standingOf(each)).is));
+  for (const each of chosen) await approve(each);
   if (output.json) {
     output.value({ servers: chosen.map(({ name }, index) => ({ name, was: before[index] })) });
     return;

@@ -1,48 +1,72 @@
-/** What the user has agreed to of a folder's own `mcp.json`: whoever changes that file later must not start what they like. */
+/**
+ * What the user has agreed to of a folder's own `mcp.json`: whoever changes that file later must not start what they like.
+ * It is kept with all other approvals, so that no server is asked about twice.
+ */
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readSmallFile } from "../file.ts";
-import { visibleLine, visibleName } from "../visible.ts";
+import type { ServerIdentity, TrustStore } from "@patchbay/host/consent";
+import { shownUrl } from "../secrets.ts";
+import { spelled, visibleLine, visibleName } from "../visible.ts";
 import { type Named, userConfigFile } from "./config.ts";
-import { isRecord } from "./schema.ts";
 
 /** How an entry compares with the one that the user agreed to. */
-export type Standing = { is: "approved" | "new" } | { is: "changed"; keys: string[] };
+export type Standing =
+  | { is: "approved" | "new" }
+  /** The diff has lines that begin with `+`, `-` or a space. */
+  | { is: "changed"; keys: string[]; diff: string };
 
 /** What has no part in what is started or reached. */
 const HARMLESS = ["timeout", "disabled"];
 
-/** Compares a server's entry with the approved one. Only digests are kept: what an entry says may be secret. */
-export function standingOf(named: Named, environment: NodeJS.ProcessEnv = process.env): Standing {
-  const before = readDigests(approvalFile(named, environment));
-  if (before === undefined) return { is: "new" };
-  const now = digestsOf(named);
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(
-    (key) => before[key] !== now[key],
-  );
-  return keys.length === 0 ? { is: "approved" } : { is: "changed", keys };
+/** Where all approvals are kept. */
+export function trustFile(environment: NodeJS.ProcessEnv = process.env): string {
+  return join(dirname(userConfigFile(environment)), "trust.json");
 }
 
-/** Remembers an entry as it is now; where nothing can be written, it is asked for again. */
-export function approve(named: Named, environment: NodeJS.ProcessEnv = process.env): void {
-  const file = approvalFile(named, environment);
-  const partial = `${file}.${process.pid}`;
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(partial, JSON.stringify(digestsOf(named)), { mode: 0o600 });
-    renameSync(partial, file);
-  } catch {
-    if (existsSync(partial)) rmSync(partial);
-  }
+/** What an entry says, before its variables are put in; of values that may be secret the digest alone. */
+export function identityOf({ name, file, entry }: Named): ServerIdentity {
+  const harmful = Object.entries(entry).filter(([key]) => !HARMLESS.includes(key));
+  const digest = createHash("sha256")
+    .update(JSON.stringify(harmful.sort(([a], [b]) => (a < b ? -1 : 1))))
+    .digest("hex");
+  const about = { name, file, origin: "configured", digest } as const;
+  if ("url" in entry)
+    return { ...about, url: shownUrl(entry.url), headers: Object.keys(entry.headers ?? {}) };
+  const { command, args = [], env = {}, cwd } = entry;
+  return { ...about, command, args, env: Object.keys(env), ...(cwd !== undefined && { cwd }) };
+}
+
+/** Compares a server's entry with the approved one. */
+export async function standingOf(named: Named, environment = process.env): Promise<Standing> {
+  const { identityDiff, trustKey } = await import("@patchbay/host/consent");
+  const now = identityOf(named);
+  const trusted = await (await storeOf(environment)).get(trustKey(now));
+  if (trusted === undefined) return { is: "new" };
+  const diff = identityDiff(trusted.identity, now);
+  if (diff === "") return { is: "approved" };
+  return { is: "changed", keys: changedKeys(trusted.identity, now), diff };
+}
+
+/**
+ * Remembers an entry as it is now; what was said of the tools of another program does not hold for it.
+ *
+ * @throws Error where nothing can be written
+ */
+export async function approve(named: Named, environment = process.env): Promise<void> {
+  const { identityDiff, trustKey } = await import("@patchbay/host/consent");
+  const identity = identityOf(named);
+  const store = await storeOf(environment);
+  await store.update(trustKey(identity), (before) =>
+    before !== undefined && identityDiff(before.identity, identity) === "" ? before : { identity },
+  );
 }
 
 /** What an entry does, in lines for the user: the program or the URL, and which variables it is given. */
 export function described({ name, shownFile, entry }: Named): string {
   const what =
     "command" in entry
-      ? `starts ${visibleLine([entry.command, ...(entry.args ?? [])].join(" "))}`
+      ? `starts ${visibleLine(spelled([entry.command, ...(entry.args ?? [])].join(" ")))}`
       : `connects to ${visibleLine(entry.url.replace(/\/\/[^/?#]*@/, "//").replace(/\?.*/s, "?…"))}`;
   const given = new Set<string>(Object.keys(("command" in entry ? entry.env : entry.headers) ?? {}));
   for (const [, variable = ""] of JSON.stringify(entry).matchAll(
@@ -53,29 +77,14 @@ export function described({ name, shownFile, entry }: Named): string {
   return `${shownFile}: "${visibleName(name)}" ${what}${names}`;
 }
 
-/** One file for each server: two processes that approve two servers lose nothing. */
-function approvalFile({ file, name }: Named, environment: NodeJS.ProcessEnv): string {
-  return join(dirname(userConfigFile(environment)), "approved", `${digest([file, name])}.json`);
+async function storeOf(environment: NodeJS.ProcessEnv): Promise<TrustStore> {
+  const { fileTrust } = await import("@patchbay/host/consent");
+  return fileTrust(trustFile(environment));
 }
 
-function digestsOf({ entry }: Named): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(entry)
-      .filter(([key]) => !HARMLESS.includes(key))
-      .map(([key, value]) => [key, digest(value)]),
+function changedKeys(before: ServerIdentity, now: ServerIdentity): string[] {
+  const keys = (["command", "args", "cwd", "env", "url", "headers"] as const).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(now[key]),
   );
-}
-
-function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
-}
-
-function readDigests(file: string): Record<string, unknown> | undefined {
-  try {
-    const content: unknown = JSON.parse(readSmallFile(file));
-    return isRecord(content) ? content : {};
-  } catch (thrown) {
-    // What is there and cannot be read approves nothing.
-    return ["ENOENT", "ENOTDIR"].includes((thrown as NodeJS.ErrnoException).code ?? "") ? undefined : {};
-  }
+  return keys.length > 0 ? keys : ["values of variables or headers"];
 }

@@ -97,7 +97,14 @@ export async function readConfig(file?: string): Promise<Config> {
     );
     for (const [name, entry] of review.servers) {
       const place = `${shownFile}: ${key}.${visibleName(name)}`;
-      const about = { name, file: path, shownFile, ofFolder: path === ofFolder, entry, place };
+      const about = {
+        name,
+        file: path,
+        shownFile,
+        ofFolder: file === undefined && path === ofFolder,
+        entry,
+        place,
+      };
       if (!servers.has(name)) servers.set(name, about);
     }
   }

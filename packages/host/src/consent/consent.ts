@@ -10,7 +10,7 @@ import type {
   ServerApproval,
   ToolApproval,
 } from "./approvals.ts";
-import type { ServerIdentity } from "./identity.ts";
+import { type ServerIdentity, trustKey } from "./identity.ts";
 import { hashOf, identityDiff, pinOf, toolChanges } from "./pins.ts";
 import { type ApprovalRules, readRules } from "./rules.ts";
 import { memoryTrust, type PinnedTool, type TrustedServer, type TrustStore } from "./trust.ts";
@@ -76,7 +76,7 @@ export class Consent {
   async admit(identity: ServerIdentity, signal: AbortSignal, approved = false): Promise<boolean> {
     const { name, origin } = identity;
     const store = origin === "typed" ? this.#session : this.#options.trust;
-    const key = origin === "builtin" ? `builtin#${name}` : `${identity.file ?? origin}#${name}`;
+    const key = trustKey(identity);
     const before = await store.get(key);
     const known: Known = {
       identity,

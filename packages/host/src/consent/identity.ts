@@ -24,4 +24,11 @@ export interface ServerIdentity {
   url?: string;
   /** The names of its headers; not their values. */
   headers?: readonly string[];
+  /** Of all that configures it, values too: what is not shown here is noticed when it changes. */
+  digest?: string;
+}
+
+/** Under what its approval is kept. */
+export function trustKey({ name, origin, file }: ServerIdentity): string {
+  return origin === "builtin" ? `builtin#${name}` : `${file ?? origin}#${name}`;
 }

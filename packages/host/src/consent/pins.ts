@@ -62,7 +62,7 @@ function sorted(value: unknown): string {
   return JSON.stringify(JSON.parse(canonicalJson(value)), null, 2);
 }
 
-function identityText({ command, args, cwd, env, url, headers }: ServerIdentity): string {
+function identityText({ command, args, cwd, env, url, headers, digest }: ServerIdentity): string {
   const lines = [
     ...(command === undefined ? [] : [`command: ${command}`]),
     ...(args ?? []).map((argument) => `argument: ${argument}`),
@@ -70,6 +70,7 @@ function identityText({ command, args, cwd, env, url, headers }: ServerIdentity)
     ...[...(env ?? [])].sort().map((name) => `variable: ${name}`),
     ...(url === undefined ? [] : [`url: ${url}`]),
     ...[...(headers ?? [])].sort().map((name) => `header: ${name}`),
+    ...(digest === undefined ? [] : [`digest, with all values: ${digest}`]),
   ];
   // A line break in an argument is no new line here.
   return lines.map((line) => line.replaceAll("\n", "\\n")).join("\n");
