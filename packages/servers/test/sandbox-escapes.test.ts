@@ -283,6 +283,15 @@ END`;
       expect(await bash(children, sandbox, { timeout: 1 })).toMatchObject({ returncode: 124, stdout: "" });
     });
 
+    it("has no memory that belongs to no process, where nobody would see it", async () => {
+      const attempts = python(
+        'os.memfd_create("x")',
+        "call({ 'x86_64': 29 }.get(os.uname().machine, 194), 0, 4096, 0o1600)",
+      );
+      expect((await bash(attempts)).stdout).toBe("EPERM\nEPERM\n");
+      expect((await bash(attempts, unfiltered())).stdout).toBe("ok\nok\n");
+    });
+
     it("has so much room for files, and they for bytes: a full disk", async () => {
       const script = `for f in /box/x /dev/shm/x /tmp/x; do for i in 1 2 3 4 5 6 7 8 9; do head -c 5M /dev/zero >>$f; done; stat -c %s $f; done; head -c 3M /dev/zero >/tmp/y; stat -c %s /tmp/y`;
       const { stdout } = await bash(script);

@@ -32,7 +32,8 @@ type Instruction = [operation: number, value: number, ifTrue?: number, ifFalse?:
 
 /**
  * A filter that refuses what a command has no use for and a way out may need: namespaces, mounts, tracing, kernel
- * modules, keys, io_uring, and sockets that no network namespace holds (vsock).
+ * modules, keys, io_uring, sockets that no network namespace holds (vsock), and memory that belongs to no process: where
+ * no control group bounds it, nobody would see it.
  */
 export function seccompFilter(processor: Processor): Uint8Array {
   const { audit, foreign, clone, clone3, ioctl, socket, socketpair, refused } = processor;

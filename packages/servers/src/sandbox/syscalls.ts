@@ -30,6 +30,7 @@ const NEWER = {
   mount_setattr: 442,
   quotactl_fd: 443,
   memfd_secret: 447,
+  open_tree_attr: 467,
 };
 
 export const PROCESSORS: Partial<Record<string, Processor>> = {
@@ -42,6 +43,7 @@ export const PROCESSORS: Partial<Record<string, Processor>> = {
     socket: 41,
     socketpair: 53,
     refused: {
+      shmget: 29,
       ptrace: 101,
       syslog: 103,
       uselib: 134,
@@ -83,6 +85,7 @@ export const PROCESSORS: Partial<Record<string, Processor>> = {
       kcmp: 312,
       finit_module: 313,
       kexec_file_load: 320,
+      memfd_create: 319,
       bpf: 321,
       userfaultfd: 323,
       ...NEWER,
@@ -116,6 +119,7 @@ export const PROCESSORS: Partial<Record<string, Processor>> = {
       reboot: 142,
       settimeofday: 170,
       adjtimex: 171,
+      shmget: 194,
       add_key: 217,
       request_key: 218,
       keyctl: 219,
@@ -132,6 +136,7 @@ export const PROCESSORS: Partial<Record<string, Processor>> = {
       process_vm_writev: 271,
       kcmp: 272,
       finit_module: 273,
+      memfd_create: 279,
       bpf: 280,
       userfaultfd: 282,
       kexec_file_load: 294,
