@@ -30,6 +30,12 @@ const hasTheNames = (text) => NAMES.every((name) => text.includes(name));
 const read = callOf("read_file", { path: FILE }, hasTheText);
 const list = callOf("list_directory", { path: LISTED }, hasTheNames);
 
+/** Twenty rows of a table that the query makes: it is answered by whatever is read from no file. */
+const EMPTY = join(LISTED, "empty.sqlite");
+const NUMBERS = JSON.stringify(Array.from({ length: 20 }, (_, index) => index + 1));
+const ROWS = `SELECT value AS number, 'item ' || value AS item FROM json_each('${NUMBERS}')`;
+const hasTheRows = (text) => text.includes("item 1") && text.includes("item 20");
+
 const ours = {
   name: "patchbay",
   title: "Patchbay",
@@ -43,10 +49,12 @@ const filesystem = {
   serve: ["node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", FOLDER],
 };
 
+const ourDatabase = { ...ours, serve: ["servers/patchbay-database-stdio.mjs", EMPTY] };
+
 /** Ours in both eras. */
-const inBothEras = (call) => [
-  { ...ours, name: "patchbay-modern", revision: MODERN, call },
-  { ...ours, name: "patchbay-legacy", revision: LEGACY, call },
+const inBothEras = (call, contender = ours) => [
+  { ...contender, name: "patchbay-modern", revision: MODERN, call },
+  { ...contender, name: "patchbay-legacy", revision: LEGACY, call },
 ];
 
 /** @type {import("../scenarios.mjs").Scenario[]} */
@@ -78,6 +86,22 @@ export const servers = [
         name: "server-filesystem-names",
         title: "@modelcontextprotocol/server-filesystem, names alone",
         call: callOf("list_directory", { path: LISTED }, hasTheNames),
+      },
+    ],
+  },
+  {
+    name: "database-read",
+    title: "A query of 20 rows in SQLite, stdio, 64 in flight",
+    measured: throughput(stdio()),
+    targets: [],
+    contenders: [
+      ...inBothEras(callOf("query", { sql: ROWS }, hasTheRows), ourDatabase),
+      {
+        name: "mcp-server-sqlite-npx",
+        title: "mcp-server-sqlite-npx",
+        revision: LEGACY,
+        serve: ["node_modules/mcp-server-sqlite-npx/dist/index.js", EMPTY],
+        call: callOf("read_query", { query: ROWS }, hasTheRows),
       },
     ],
   },

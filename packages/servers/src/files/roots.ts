@@ -126,6 +126,8 @@ export async function rootsOf(folders: readonly string[]): Promise<Roots> {
 }
 
 async function rootOf(folder: string): Promise<Root> {
+  // What a variable that is not set leaves on a command line would be the working folder.
+  if (folder === "") throw new Error(`${quoted(folder)} is no folder`);
   const given = resolve(folder);
   const real = await realpath(given).catch(() => undefined);
   if (real === undefined || !(await stat(real)).isDirectory())

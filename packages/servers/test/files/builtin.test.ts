@@ -42,6 +42,7 @@ test("what cannot be right is said as it is to be put right", async () => {
     return error.message;
   };
   expect(await failure({}, ["/no/such"])).toBe('files: "/no/such" is no folder');
+  expect(await failure({}, [""])).toBe('files: "" is no folder');
   expect(await failure({ "read-only": true, "allow-delete": true })).toContain("exclude each other");
   expect(await failure({ limit: ["maxReadBytes"] })).toContain("--limit takes a name and a number");
   expect(await failure({ limit: ["maxReed=1"] })).toContain('there is no limit "maxReed"; there are');
