@@ -7,7 +7,7 @@ import type { Context, McpServer } from "@patchbay/server";
 import { z } from "zod";
 import { codeOf, inWords } from "./failures.ts";
 import { BeyondLimitError, type FilesLimits } from "./limits.ts";
-import { type Pin, withChild, withPin } from "./pin.ts";
+import { type Pin, pathIn, withChild, withPin } from "./pin.ts";
 import { quoted, type Roots } from "./roots.ts";
 import { Path, type Workspace } from "./workspace.ts";
 import { giveName, withMadeFolder } from "./writing.ts";
@@ -149,12 +149,14 @@ class Deletion {
   }
 
   /** @returns how many are gone */
-  async tree(parent: Pin, name: string, depth = 0): Promise<number> {
+  async tree(parent: Pin, name: string | Buffer, depth = 0): Promise<number> {
     const { maxFolderDepth, maxScanned } = this.#limits;
     if (depth > maxFolderDepth)
       throw new BeyondLimitError("maxFolderDepth", maxFolderDepth, "folders are deeper");
     await withChild(parent, name, async (folder) => {
-      for await (const entry of await opendir(folder.via)) {
+      // As bytes: so what is no valid Unicode can be deleted, too.
+      const encoding = "buffer" as BufferEncoding;
+      for await (const entry of await opendir(folder.via, { encoding })) {
         this.#context.signal.throwIfAborted();
         if (this.#deleted >= maxScanned)
           throw new BeyondLimitError(
@@ -163,17 +165,17 @@ class Deletion {
             "there is more to delete",
             "; call delete again",
           );
-        await this.#entry(folder, entry, depth);
+        await this.#entry(folder, entry as unknown as Dirent<Buffer>, depth);
       }
     });
-    await rmdir(join(parent.via, name));
+    await rmdir(pathIn(parent, name));
     return this.#count();
   }
 
-  async #entry(folder: Pin, entry: Dirent, depth: number): Promise<void> {
+  async #entry(folder: Pin, entry: Dirent<Buffer>, depth: number): Promise<void> {
     if (entry.isDirectory()) await this.tree(folder, entry.name, depth + 1);
     else {
-      await unlink(join(folder.via, entry.name));
+      await unlink(pathIn(folder, entry.name));
       this.#count();
     }
   }

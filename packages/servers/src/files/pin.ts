@@ -6,7 +6,7 @@
 
 import { closeSync, constants, existsSync, fstatSync, open, readlinkSync, type Stats } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { promisify } from "node:util";
 import { OutsideError, quoted, type Roots } from "./roots.ts";
 
@@ -43,16 +43,27 @@ export async function withPin<T>(path: string, roots: Roots, work: (pin: Pin) =>
   });
 }
 
+/** The path of an entry of a held folder. A name that is no valid Unicode is bytes. */
+export function pathIn(folder: Pin, name: string | Buffer): string | Buffer {
+  return typeof name === "string"
+    ? join(folder.via, name)
+    : Buffer.concat([Buffer.from(join(folder.via, sep)), name]);
+}
+
 /**
  * Works on an entry of a folder that is held; a link is not followed.
  *
  * @throws Error when it is a link; errors of the system
  */
-export async function withChild<T>(folder: Pin, name: string, work: (pin: Pin) => Promise<T>): Promise<T> {
-  const path = join(folder.via, name);
-  const child = HAS_PROC ? await pinByDescriptor(path, O_PATH | O_NOFOLLOW) : await pinOwn(path);
+export async function withChild<T>(
+  folder: Pin,
+  name: string | Buffer,
+  work: (pin: Pin) => Promise<T>,
+): Promise<T> {
+  const path = pathIn(folder, name);
+  const child = HAS_PROC ? await pinByDescriptor(path, O_PATH | O_NOFOLLOW) : await pinOwn(path.toString());
   return holding(child, (pin) => {
-    if (pin.stats.isSymbolicLink()) throw new Error(`${quoted(name)} is a symbolic link`);
+    if (pin.stats.isSymbolicLink()) throw new Error(`${quoted(name.toString())} is a symbolic link`);
     return work(pin);
   });
 }
@@ -65,7 +76,7 @@ async function holding<T>(held: Held, work: (pin: Pin) => Promise<T>): Promise<T
   }
 }
 
-async function pinByDescriptor(path: string, flags: number): Promise<Held> {
+async function pinByDescriptor(path: string | Buffer, flags: number): Promise<Held> {
   const descriptor = await openFile(path, flags);
   const release = () => closeSync(descriptor);
   try {

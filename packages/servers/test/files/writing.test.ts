@@ -241,7 +241,12 @@ describe("delete", () => {
   test("deletes a folder with all that is in it, and nothing that its links lead to", async () => {
     await folder.put("all/a/b.txt", "");
     await symlink(folder.outside, folder.path("all/a/out"));
-    expect(await folder.call("delete", { path: "all", recursive: true })).toMatchObject({ deleted: 4 });
+    // Where the system takes it, one has a name that is no valid Unicode.
+    if (process.platform === "linux")
+      await writeFile(Buffer.concat([Buffer.from(`${folder.root}/all/a`), Buffer.from([0xff])]), "");
+    expect(await folder.call("delete", { path: "all", recursive: true })).toMatchObject({
+      deleted: process.platform === "linux" ? 5 : 4,
+    });
     expect(existsSync(folder.path("all"))).toBe(false);
     expect(await readdir(folder.outside)).toEqual(["secret.txt"]);
     expect(await folder.failure("delete", { path: folder.root, recursive: true })).toContain(
