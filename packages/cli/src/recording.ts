@@ -1,6 +1,6 @@
 /** `--record`: each turn of `ask` and `chat` is kept as a file, without the secrets that are known. */
 
-import type { ApprovalRules, HostEvent, Model } from "@patchbay/host";
+import type { ApprovalRules, HostEvent, Model, Question } from "@patchbay/host";
 import type { Recorder } from "@patchbay/host/recording";
 import { isSecretVariable } from "./config/variables.ts";
 import { failed } from "./failure.ts";
@@ -11,7 +11,7 @@ type OnEvent = (event: HostEvent) => void;
 export interface Recording extends Pick<Recorder, "model"> {
   watch(server: string): ReturnType<Recorder["watch"]> | undefined;
   /** Runs a turn, and says where it was kept. */
-  turn<T>(question: string, onEvent: OnEvent, work: (onEvent: OnEvent) => Promise<T>): Promise<T>;
+  turn<T>(question: Question, onEvent: OnEvent, work: (onEvent: OnEvent) => Promise<T>): Promise<T>;
 }
 
 /** What nobody asked for. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect } from "@patchbay/client";
 import { McpServer } from "@patchbay/server";
 import { afterEach, describe, expect, test } from "vitest";
-import { chooseModel, createHost, type HostEvent } from "../src/index.ts";
+import { chooseModel, createHost, type HostEvent, type Question } from "../src/index.ts";
 import {
   createRecorder,
   parseRecording,
@@ -56,7 +56,12 @@ function theatre(): McpServer {
 type Era = "modern" | "legacy";
 
 /** One turn, recorded. */
-async function recorded(era: Era, options: RecorderOptions = {}, script = SCRIPT) {
+async function recorded(
+  era: Era,
+  options: RecorderOptions = {},
+  script = SCRIPT,
+  question: Question = "1 + 2, and two seats",
+) {
   wire = await serveProvider("openai", script);
   const recorder = createRecorder({ redact: (text) => text.replaceAll(KEY, "[key]"), ...options });
   const model = await chooseModel({ OPENAI_API_KEY: KEY, BASE_URL: wire.baseUrl, MODEL_MAX_RETRIES: "0" });
@@ -74,14 +79,14 @@ async function recorded(era: Era, options: RecorderOptions = {}, script = SCRIPT
     host.add(name, client);
   }
   const lines: string[] = [];
-  const turn = recorder.begin("1 + 2, and two seats", { write: (line) => void lines.push(line) });
+  const turn = recorder.begin(question, { write: (line) => void lines.push(line) });
   const events: HostEvent[] = [];
   const onEvent = (event: HostEvent) => {
     events.push(event);
     turn.event(event);
   };
   let lost: Error | undefined;
-  const answer = await host.ask("1 + 2, and two seats", { onEvent }).then(
+  const answer = await host.ask(question, { onEvent }).then(
     (given) => {
       lost = turn.end();
       return given.text;
@@ -155,6 +160,25 @@ describe.each(["modern", "legacy"] as const)("a turn with %s servers", (era) => 
     const again = await replay(parseRecording(text));
     expect(again).toEqual({ answer: undefined, failure: answer, differences: [] });
   });
+});
+
+test("a question with what a server adds to it is kept whole, and asked so again", async () => {
+  const question: Question = [
+    { role: "user", content: [{ type: "text", text: "Sum this up." }] },
+    {
+      role: "user",
+      content: [{ type: "resource", resource: { uri: "note://1", text: "Nine is three times three." } }],
+      server: "notes",
+      name: "note://1",
+    },
+  ];
+  const { text } = await recorded("modern", {}, [{ text: "9 = 3 × 3" }], question);
+  const recording = parseRecording(text);
+  expect(recording.entries.find(({ type }) => type === "question")).toMatchObject({
+    text: "Sum this up.",
+    messages: question,
+  });
+  expect(await replay(recording)).toMatchObject({ answer: { text: "9 = 3 × 3" }, differences: [] });
 });
 
 test("nothing more is kept beyond maxRecordingBytes, and the turn goes on", async () => {

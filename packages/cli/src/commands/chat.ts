@@ -95,7 +95,7 @@ async function converse(room: Room): Promise<void> {
       if (typeof understood === "string") return;
       const { question } = understood;
       const asked = ({ onEvent = () => {}, ...options }: AskOptions) =>
-        recording.turn(line.trim(), onEvent, (both) =>
+        recording.turn(question, onEvent, (both) =>
           conversation.ask(question, { ...options, onEvent: both }),
         );
       await turn(line.trim(), asked, room, stop);

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue } from "@patchbay/core";
 import type { ApprovalRules } from "../consent/rules.ts";
 import type { HostEvent, Usage } from "../events.ts";
 import type { ReplySettings } from "../models/model.ts";
+import type { AskedMessage } from "../question.ts";
 import type { ProviderName } from "../settings.ts";
 import { TOOL_FORMATS } from "../tools/formats.ts";
 
@@ -40,7 +41,13 @@ export interface RecordingHead {
 
 /** All but the first line say when they were: milliseconds since the question; below 0 for what was before it. */
 export type RecordingEntry = { at: number } & (
-  | { type: "question"; text: string }
+  | {
+      type: "question";
+      /** What the user wrote. */
+      text: string;
+      /** All of it, where servers' prompts and resources are part of it. */
+      messages?: readonly AskedMessage[];
+    }
   | {
       type: "model_request";
       /** Tells it apart from others that wait for their reply at the same time. */

@@ -6,6 +6,7 @@ import type { ApprovalRules } from "../consent/rules.ts";
 import type { HostEvent } from "../events.ts";
 import type { Model, ModelRequest } from "../models/model.ts";
 import { usageOf } from "../models/usage.ts";
+import type { Question } from "../question.ts";
 import type { RecordingEntry, RecordingHead } from "./format.ts";
 
 export interface RecorderOptions {
@@ -28,7 +29,7 @@ export interface Recorder {
   /** The same model, recorded. */
   model(model: Model): Model;
   /** Begins a turn: what happens from now on is its recording. One at a time. */
-  begin(question: string, sink: RecordingSink): RecordedTurn;
+  begin(question: Question, sink: RecordingSink): RecordedTurn;
 }
 
 export interface RecordedTurn {
@@ -135,7 +136,11 @@ export function createRecorder({
       const head: RecordingHead = { type: "recording", version: 1, startedAt, model, servers };
       put(rules === undefined ? head : { ...head, rules });
       for (const kept of opening.values()) for (const passed of kept.all()) message(passed);
-      add({ type: "question", text: question });
+      add({
+        type: "question",
+        text: writtenIn(question),
+        ...(typeof question !== "string" && { messages: question }),
+      });
       return {
         event(event) {
           // Each piece of a reply is part of it.
@@ -185,6 +190,13 @@ export function createRecorder({
       throw thrown;
     }
   }
+}
+
+/** What the user wrote of a question. */
+function writtenIn(question: Question): string {
+  if (typeof question === "string") return question;
+  const own = question.filter(({ server }) => server === undefined).flatMap(({ content }) => content);
+  return own.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** What opened a connection and was listed last, with its answers. */

@@ -50,7 +50,7 @@ export async function replay(recording: Recording, options: ReplayOptions = {}):
       options.onEvent?.(event);
     };
     const { signal } = options;
-    const answered = host.ask(question.text, { onEvent, ...(signal && { signal }) });
+    const answered = host.ask(question.messages ?? question.text, { onEvent, ...(signal && { signal }) });
     const outcome = await answered.then(
       (answer) => ({ answer, failure: undefined }),
       (thrown: Error) => {
