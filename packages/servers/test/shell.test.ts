@@ -319,6 +319,8 @@ describe("where there is no sandbox", () => {
       expect.stringContaining("[shell] --unsafe-no-sandbox: commands run WITHOUT"),
     );
     const [bash] = await client.listTools();
+    expect(client.instructions).toContain("NO sandbox");
+    expect(bash?.description).not.toContain("sandbox");
     expect(bash?.annotations).toMatchObject({ destructiveHint: true, openWorldHint: true });
     expect(JSON.stringify(bash?.inputSchema)).not.toMatch(/unsafe/i);
     const call = async (command: string, timeout = 10) =>

@@ -114,8 +114,7 @@ function offerRunCode(
     "run_code",
     {
       title: "Run code",
-      description:
-        "Runs a program in a sandbox, and tells its exit code, what it wrote, and the files that it made. With a session it goes on where the last call of that session ended.",
+      description: `Runs a program${sandbox.filter === undefined ? "" : " in a sandbox"}, and tells its exit code, what it wrote, and the files that it made. With a session it goes on where the last call of that session ended.`,
       input: z.object({
         language: namesOf(languages),
         code: z.string().refine(within, { message }).describe("The program"),

@@ -24,7 +24,7 @@ export async function offerSandboxed(
   const sandbox = await openSandbox(options);
   if (!("unavailable" in sandbox)) {
     if (unsafeNoSandbox) warn(UNSAFE);
-    const server = new McpServer(about, { instructions });
+    const server = new McpServer(about, { instructions: unsafeNoSandbox ? TO_MODELS : instructions });
     offer(server, sandbox);
     return server;
   }
@@ -39,5 +39,8 @@ export async function offerSandboxed(
   return server;
 }
 
+const TO_MODELS =
+  "There is NO sandbox: what runs here may read, change and delete what the user of this server may, and reach the " +
+  "network. The working folder is a new one for each call or session, and is gone after it.";
 const UNSAFE =
   "--unsafe-no-sandbox: commands run WITHOUT a sandbox, and may do all that this server's user may do";

@@ -92,7 +92,7 @@ function offerBash(server: McpServer, sandbox: Sandbox, folders: Folders | undef
     "bash",
     {
       title: "Run a command",
-      description: "Runs a command of bash in a sandbox, and tells its exit code and what it wrote.",
+      description: `Runs a command of bash${sandbox.filter === undefined ? "" : " in a sandbox"}, and tells its exit code and what it wrote.`,
       input,
       output: Output,
       annotations: {
