@@ -222,6 +222,15 @@ describe("the command", () => {
     expect(JSON.parse((await patchbay("vscode", "--json", "--project")).stdout).servers).toHaveLength(1);
   });
 
+  it("several at once lose nothing of one another", async () => {
+    const names = ["a", "b", "c", "d"];
+    const servers = names.map((name) => [name, { command: name }]);
+    put(".cursor/mcp.json", { mcpServers: Object.fromEntries(servers) });
+    const all = await Promise.all(names.map((name) => patchbay("cursor", "--write", "--server", name)));
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(Object.keys(JSON.parse(own()).mcpServers).sort()).toEqual(names);
+  });
+
   it("writes nothing that could not be read again, and takes no longer for many servers", async () => {
     const many = Array.from({ length: 25_000 }, (_, index) => [`s${index}`, { command: "x" }]);
     put(".cursor/mcp.json", { mcpServers: Object.fromEntries(many) });

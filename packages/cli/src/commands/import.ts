@@ -42,6 +42,18 @@ export async function importServers(
   options: ImportOptions,
   context: Context,
 ): Promise<number> {
+  const work = () => takeOver(names, options, context);
+  if (options.write !== true) return work();
+  const file = options.config === undefined ? userConfigFile() : resolve(options.config);
+  // Two that write the same file lose nothing of one another.
+  const { PrivateFile } = await import("@patchbay/client/private-file");
+  return new PrivateFile(file, MAX_FILE_BYTES).alone("import", context.signal, work).catch((thrown) => {
+    const { code } = thrown as NodeJS.ErrnoException;
+    throw code === undefined ? thrown : failed(`${shownPath(file)} could not be written (${code}).`);
+  });
+}
+
+async function takeOver(names: string[], options: ImportOptions, context: Context): Promise<number> {
   const { output } = context;
   const machine = thisMachine();
   const applications = names.map(applicationOf);
