@@ -1,6 +1,7 @@
 /** The servers that come with Patchbay, against those that do the same: the same tasks over stdio. */
 
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { stdio } from "../drivers/stdio.mjs";
 import { throughput } from "../measures/throughput.mjs";
@@ -50,6 +51,43 @@ const filesystem = {
 };
 
 const ourDatabase = { ...ours, serve: ["servers/patchbay-database-stdio.mjs", EMPTY] };
+
+/** An article of some kilobytes, on a site of its own. */
+const ARTICLE = `<!doctype html><html lang="en"><head><title>Tides</title></head><body><nav><a href="/">Home</a></nav><article><h1>Tides</h1>${Array.from(
+  { length: 40 },
+  (_, index) =>
+    `<p>Paragraph ${index + 1}: the sea comes and goes <em>twice</em> a day, as the moon <a href="/moon">does</a>.</p>`,
+).join("")}</article><footer>Imprint</footer></body></html>`;
+const hasTheArticle = (text) => text.includes("Paragraph 1:") && text.includes("Paragraph 40:");
+
+/** Where the site is, while it is there. */
+let site = "";
+
+/** The same, with the site there meanwhile. */
+function besideTheSite(measured) {
+  return {
+    ...measured,
+    async measure(...given) {
+      const server = createServer((_request, response) => {
+        response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(ARTICLE);
+      });
+      await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+      site = `127.0.0.1:${server.address().port}`;
+      try {
+        return await measured.measure(...given);
+      } finally {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+}
+
+/** A call about a page that is known when it is made. */
+const fetchOf = (name, urlOf) => ({
+  ...callOf(name, {}, hasTheArticle),
+  params: () => ({ name, arguments: { url: urlOf(site) } }),
+});
 
 /** Ours in both eras. */
 const inBothEras = (call, contender = ours) => [
@@ -102,6 +140,32 @@ export const servers = [
         revision: LEGACY,
         serve: ["node_modules/mcp-server-sqlite-npx/dist/index.js", EMPTY],
         call: callOf("read_query", { query: ROWS }, hasTheRows),
+      },
+    ],
+  },
+  {
+    name: "web-fetch",
+    title: "An article as Markdown from a site on this machine, stdio, 8 in flight",
+    measured: besideTheSite(throughput((contender, plan) => stdio()(contender, { ...plan, concurrency: 8 }))),
+    targets: [],
+    contenders: [
+      ...inBothEras(
+        fetchOf("web_fetch", (host) => `http://${host}/article`),
+        {
+          ...ours,
+          serve: ["servers/patchbay-web-stdio.mjs", "127.0.0.1"],
+        },
+      ),
+      {
+        name: "mcp-fetch-server",
+        title: "mcp-fetch-server",
+        revision: LEGACY,
+        serve: ["node_modules/mcp-fetch-server/dist/index.js"],
+        // It refuses 127.0.0.1, and takes the same in this spelling.
+        call: fetchOf(
+          "fetch_readable",
+          (host) => `http://${host.replace("127.0.0.1", "[::ffff:127.0.0.1]")}/article`,
+        ),
       },
     ],
   },
