@@ -72,6 +72,16 @@ export class PrivateFile {
     });
   }
 
+  /**
+   * Holds a name until the release is called, or this process is gone.
+   *
+   * @param signal gives up; the promise rejects with its reason
+   * @throws the system's error, where there can be no lock
+   */
+  hold(name: string, signal?: AbortSignal): Promise<() => Promise<void>> {
+    return this.#lock(name, signal);
+  }
+
   async #lock(name: string, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const digest = createHash("sha256").update(name).digest("hex").slice(0, 32);

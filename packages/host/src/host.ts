@@ -120,6 +120,18 @@ export function createHost(options: HostOptions): Host {
       return { graph: buildGraph(parts, saver), saver };
     }
 
+    /** Other programs may have the same conversation: a turn of theirs is over before one of ours begins. */
+    async function holdConversation(signal: AbortSignal): Promise<(() => Promise<void>) | undefined> {
+      if (checkpoints === undefined || !("hold" in checkpoints) || checkpoints.hold === undefined)
+        return undefined;
+      const release = await checkpoints.hold(id, signal);
+      if (release === undefined)
+        throw new HostError("busy", "Another program is in the midst of a turn of this conversation.");
+      const saver = (await opened)?.saver;
+      if (saver !== undefined && "refresh" in saver && typeof saver.refresh === "function") saver.refresh(id);
+      return release;
+    }
+
     /** Does work of the conversation, while nobody else does. */
     async function alone<T>(
       work: (signal: AbortSignal) => Promise<T>,
@@ -131,7 +143,12 @@ export function createHost(options: HostOptions): Host {
       try {
         either.throwIfAborted();
         const turn = () => turns.run(() => work(either), onEvent);
-        return await (telemetry?.turn(id, turn) ?? turn());
+        const release = await holdConversation(either);
+        try {
+          return await (telemetry?.turn(id, turn) ?? turn());
+        } finally {
+          await release?.();
+        }
       } catch (error) {
         if (!either.aborted || error instanceof HostError) throw error;
         throw either.reason instanceof HostError ? either.reason : new HostError("cancelled", "Cancelled.");

@@ -77,6 +77,39 @@ describe.each(Object.entries(KINDS))("in %s", (_kind, store) => {
     expect(await kept.load("d")).toBe("d");
   });
 
+  test("who has it for a turn has it alone, and what was said meanwhile is read", async () => {
+    const [first, second] = [await store(), await store()];
+    const release = await first.hold?.("a");
+    let later = false;
+    const waiting = second.hold?.("a").then((next) => {
+      later = true;
+      return next;
+    });
+    expect(await second.hold?.("b").then((other) => other?.())).toBeUndefined();
+    expect(later).toBe(false);
+    await release?.();
+    await (await waiting)?.();
+
+    const model = await chooseModel({ MODEL_PROVIDER: "rules" });
+    const hosts = [first, second].map(async (checkpoints) =>
+      createHost({
+        clients: { calculator: await connect(calculator()) },
+        model,
+        checkpoints,
+        onApproval: () => "once",
+      }),
+    );
+    const [one, other] = await Promise.all(hosts);
+    const id = "shared";
+    const [here, there] = [one?.conversation({ id }), other?.conversation({ id })];
+    await here?.ask("add: 1 2");
+    await there?.ask("add: 3 4");
+    await here?.ask("add: 5 6");
+    await Promise.all([one?.close(), other?.close()]);
+    const kept = (await first.load(id)) ?? "";
+    for (const said of ["add: 1 2", "add: 3 4", "add: 5 6"]) expect(kept).toContain(said);
+  });
+
   test("a conversation goes on in another host", async () => {
     const model = await chooseModel({ MODEL_PROVIDER: "rules" });
     const host = async () =>

@@ -3,7 +3,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { PrivateFile } from "@patchbay/client/private-file";
-import type { ConversationInfo, ConversationStore } from "./store.ts";
+import { type ConversationInfo, type ConversationStore, holdBy } from "./store.ts";
 
 const MAX_BYTES = 256 * 1024 * 1024;
 const ENDING = ".json";
@@ -41,6 +41,7 @@ export function conversationFiles(
   const known = new Set<string>();
   return {
     load: (id) => fileOf(id).read(),
+    hold: (id, signal) => holdBy(fileOf(id), id, signal),
     save: (id, text) =>
       fileOf(id).alone("conversation", undefined, async () => {
         await fileOf(id).write(text);

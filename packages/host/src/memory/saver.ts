@@ -98,6 +98,11 @@ export class LatestCheckpoints extends BaseCheckpointSaver {
     await this.#save(thread, kept);
   }
 
+  /** Another program may have gone on with it: it is read anew. */
+  refresh(thread: string): void {
+    if (this.#store !== undefined) this.#kept.delete(thread);
+  }
+
   async deleteThread(thread: string): Promise<void> {
     this.#kept.delete(thread);
     await this.#store?.remove(thread);

@@ -2,8 +2,9 @@
 
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { PrivateFile } from "@patchbay/client/private-file";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
-import type { ConversationInfo, ConversationStore } from "./store.ts";
+import { type ConversationInfo, type ConversationStore, holdBy } from "./store.ts";
 
 export interface ConversationDatabaseOptions {
   /** Conversations that are kept; the oldest go first. Default 100. */
@@ -51,7 +52,10 @@ export async function conversationDatabase(
   const load = db.prepare("SELECT text FROM conversations WHERE id = ?");
   const remove = db.prepare("DELETE FROM conversations WHERE id = ?");
   const list = db.prepare("SELECT id, saved_at AS savedAt FROM conversations ORDER BY saved_at DESC, id");
+  // Only locked beside, never read as a file.
+  const locks = new PrivateFile(file, 0);
   return {
+    hold: (id, signal) => holdBy(locks, id, signal),
     load: async (id) => (load.get(id) as { text: string } | undefined)?.text,
     async save(id, text) {
       save.run(id, Date.now(), text);
