@@ -1,7 +1,6 @@
 /** Keys that were given out, in a file: it holds their hashes, and nobody can get in by reading it. */
 
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { PrivateFile } from "@patchbay/client/private-file";
 import type { StaticKey } from "@patchbay/server/auth";
 import { z } from "zod";
 import { Failure, usage } from "../failure.ts";
@@ -70,6 +69,8 @@ export function readKeys(file: string): StaticKey[] {
 export async function addEntry(file: string, added: KeyEntry, signal: AbortSignal): Promise<void> {
   const { error } = entry.safeParse(added);
   if (error !== undefined) throw usage(`No such key is made: ${faultOf(error)}.`);
+  // Only who writes takes a turn; a server that reads keys does not load what it takes.
+  const { PrivateFile } = await import("@patchbay/client/private-file");
   const keys = new PrivateFile(file, MAX_FILE_BYTES);
   try {
     await keys.alone("keys", signal, async () => {
