@@ -147,7 +147,8 @@ function withoutEnd(path: string): string {
  * @throws Error that says what to do, when there is none
  */
 export async function rootsOfClient(context: Context): Promise<Roots> {
-  const advice = "start the server with folders, such as: patchbay serve files ./project";
+  const advice =
+    'start the server with folders, such as: patchbay serve files ./project, or name "roots" in mcp.json';
   if (context.client.capabilities.roots === undefined)
     throw new Error(`no folder may be used: the client names no roots; ${advice}`);
   const named = await context.roots();
