@@ -5,12 +5,15 @@ import type { Socket } from "node:net";
 import { MARK } from "./process-family.ts";
 
 /**
- * Reads "+ group" and "- group" for trees that start and end. When its stdin ends, servers have ended theirs too, and get
- * two seconds to leave by themselves; then whatever is left of the groups, or carries our mark, is ended.
+ * Is given our mark and the groups that there are: we may be killed before we could tell it anything. Reads "+ group" and
+ * "- group" for trees that start and end. When its stdin ends, servers have ended theirs too, and get two seconds to leave
+ * by themselves; then whatever is left of the groups, or carries our mark, is ended.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
-groups=
+mark=$1
+shift
+groups=$*
 while read -r what group; do
   rest=
   for each in $groups; do [ "$each" = "$group" ] || rest="$rest $each"; done
@@ -22,7 +25,7 @@ for signal in TERM KILL; do
   sleep 2
   for group in $groups; do kill -s $signal -- "-$group"; done
   for file in /proc/[0-9]*/environ; do
-    [ -r "$file" ] && grep -qs "${MARK}=$1" "$file" && pid=\${file#/proc/} && kill -s $signal "\${pid%/environ}"
+    [ -r "$file" ] && grep -qs "${MARK}=$mark" "$file" && pid=\${file#/proc/} && kill -s $signal "\${pid%/environ}"
   done
 done
 `;
@@ -62,7 +65,8 @@ function tell(line: string): void {
 
 function start(mark: string): void {
   starting = undefined;
-  const started = spawn("/bin/sh", ["-c", SCRIPT, "patchbay-watchdog", mark], {
+  const known = [...groups].map(String);
+  const started = spawn("/bin/sh", ["-c", SCRIPT, "patchbay-watchdog", mark, ...known], {
     stdio: ["pipe", "ignore", "ignore"],
     detached: true,
     cwd: "/",
@@ -74,5 +78,4 @@ function start(mark: string): void {
   // The pipe is a handle of its own, and must not keep us alive either.
   (started.stdin as Socket).unref();
   shell = started;
-  for (const group of groups) tell(`+ ${group}`);
 }
