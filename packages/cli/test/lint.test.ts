@@ -57,3 +57,13 @@ test("a provider that there is not is wrong usage", async () => {
   expect(stderr).toMatch(/There is no provider "gemni".*Did you mean "gemini"\?/s);
   expect(code).toBe(2);
 });
+
+test("doctor tells the same of the provider that would be asked", async () => {
+  const env = { MODEL_PROVIDER: "gemini", GEMINI_API_KEY: "a-key-that-is-not-used" };
+  const { stdout, stderr } = await begin(["doctor", ...ODD], { cwd: folder, env }).ended;
+  const told = stdout + stderr;
+  expect(told).toMatch(/elsewhere cannot be offered to Gemini/);
+  expect(told).toMatch(
+    /1 schema is told to Gemini .* less exactly than written; patchbay lint .*--provider gemini/,
+  );
+});

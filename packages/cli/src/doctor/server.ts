@@ -45,11 +45,19 @@ const STEPS: [StepName, Step][] = [
     "schemas",
     async ({ client, model, signal }, finding) => {
       if (model === undefined) return;
-      const { setAside } = await createHost({ clients: { [finding.name]: client }, model }).catalog({
+      const { setAside, tools } = await createHost({ clients: { [finding.name]: client }, model }).catalog({
         signal,
       });
       for (const { tool, reason } of setAside)
         finding.warnings.push(`${visibleName(tool)} cannot be offered to ${model.label}: ${reason}`);
+      const inexact = tools.filter(({ lost }) => lost.length > 0).length;
+      if (inexact > 0) {
+        const what = inexact === 1 ? "1 schema is" : `${inexact} schemas are`;
+        const lint = `patchbay lint ${visibleName(finding.name)} --provider ${model.provider}`;
+        finding.warnings.push(
+          `${what} told to ${model.label} less exactly than written; ${lint} shows what is lost`,
+        );
+      }
     },
   ],
 ];
