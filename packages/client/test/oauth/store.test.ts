@@ -129,10 +129,11 @@ test.each([
     const store = create();
     const done: string[] = [];
     let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     const first = store.alone("a", undefined, async () => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      await held;
       done.push("first");
     });
     const abort = new AbortController();
